@@ -1,0 +1,1 @@
+"""The course: one folder for each mechanism, run with the modules of `harness` itself."""

@@ -1,0 +1,1 @@
+"""Who may do what: the question before anything that writes or runs."""

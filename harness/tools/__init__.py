@@ -1,0 +1,1 @@
+"""What the agent can do in the folder it works in."""
