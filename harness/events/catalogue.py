@@ -1,0 +1,342 @@
+"""The events themselves, in the order in which a session meets them."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from harness.events.values import Fault, FaultKind, Json, Message, Origin, ToolOutcome, TransitionCode, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A fact. Subclasses are listed in the order in which a session meets them."""
+
+    transient: ClassVar[bool] = False
+    """True: shown and forgotten; never in the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted(Event):
+    """First event of every journal."""
+
+    session_id: str
+    version: str
+    workspace: str
+    model: str
+    endpoint: str
+    """Address of the model, without credentials."""
+    practice: bool
+    """True: the built-in rule-based practice model answers."""
+    forked_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionResumed(Event):
+    """The journal was opened again."""
+
+    version: str
+    model: str
+    endpoint: str
+    practice: bool
+    skipped_lines: int = 0
+    """Lines of the journal that could not be read (recovery K1)."""
+    interrupted: bool = False
+    """The last turn had begun and never ended (recovery K3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChanged(Event):
+    """A setting was changed while the session ran, for example by /model."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(Event):
+    """One line for the person that no other event says."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Event):
+    """A prompt was accepted. Turns count from 1 within a session."""
+
+    turn: int
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted(Event):
+    """The loop goes round: one model reply and its tool calls follow. Steps count from 1 within a session."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAdded(Event):
+    """A message became part of the history."""
+
+    message: Message
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReplaced(Event):
+    """The whole history is now this, and nothing before it counts (compaction, /clear, rewind)."""
+
+    messages: tuple[Message, ...]
+    reason: Literal["compaction", "truncation", "clear", "rewind", "thinking", "media", "repair"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRepaired(Event):
+    """The check before a request found something that the API would reject, and mended the request (recovery F1)."""
+
+    repairs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSent(Event):
+    """A request goes out. Every POST to the model has exactly one of these."""
+
+    model: str
+    max_tokens: int
+    estimated_tokens: int
+    """Size of the prompt as we estimate it."""
+    attempt: int
+    """1 for the first try of a request, 2 for its first retry."""
+    purpose: Literal["turn", "summary"] = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(Event):
+    """A piece of streamed answer text."""
+
+    transient: ClassVar[bool] = True
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta(Event):
+    """A piece of streamed thinking."""
+
+    transient: ClassVar[bool] = True
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta(Event):
+    """The model is writing a tool call."""
+
+    transient: ClassVar[bool] = True
+    name: str
+    characters: int
+    """Characters of input received so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceHint(Event):
+    """The model has been silent for a while (recovery G1)."""
+
+    transient: ClassVar[bool] = True
+    phase: str
+    silent_s: float
+    gives_up_in_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDiscarded(Event):
+    """Streamed text that was shown does not count: a fresh attempt replaces it (recovery G2)."""
+
+    characters: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyReceived(Event):
+    """A model call came back whole."""
+
+    model: str
+    stop_reason: str
+    usage: Usage
+    request_id: str | None
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class FaultOccurred(Event):
+    """A model call failed."""
+
+    fault: Fault
+    model: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetryScheduled(Event):
+    """The same request will be sent again (recovery L1, terminal §1)."""
+
+    scope: Literal["model", "compaction"]
+    category: FaultKind
+    attempt: int
+    """Number of the coming retry, from 1."""
+    max_attempts: int
+    delay_s: float
+    retry_at: float
+    """Unix time at which it goes out; a countdown is derived from this, never counted down."""
+    elapsed_s: float
+    """Seconds waited in this turn so far."""
+    status: int | None
+    request_id: str | None
+    detail: str
+    """Why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryEnded(Event):
+    """The wait for a retry is over, by time, by the user's wish, or because the turn was interrupted."""
+
+    why: Literal["due", "asked", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitOffered(Event):
+    """The server asks for a wait so long that the person decides (recovery B3)."""
+
+    seconds: float
+    until: float
+    """Unix time."""
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitAnswered(Event):
+    """What was decided about a long wait."""
+
+    choice: Literal["wait", "switch", "stop"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSwitched(Event):
+    """Another model answers from here on, for the rest of this turn unless `lasting`."""
+
+    from_model: str
+    to_model: str
+    reason: str
+    lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutputCapChanged(Event):
+    """The next request asks for at most this many output tokens."""
+
+    from_cap: int
+    to_cap: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionStarted(Event):
+    """The history is about to be replaced by something shorter."""
+
+    trigger: Literal["reactive", "auto", "manual"]
+    tokens_before: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEnded(Event):
+    """A compaction succeeded or failed."""
+
+    method: Literal["summary", "truncation"]
+    tokens_before: int
+    tokens_after: int
+    succeeded: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpendChanged(Event):
+    """What the session has cost so far. Written after every request, failed or not (recovery L3)."""
+
+    requests: int
+    usage: Usage
+    cost_usd: float
+    retry_usage: Usage
+    """The share of `usage` that failed or was thrown away."""
+    retry_cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Transition(Event):
+    """Exactly one for each step: why the loop goes round or ends."""
+
+    step: int
+    code: TransitionCode
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsked(Event):
+    """A tool call waits for a person's consent."""
+
+    call_id: str
+    tool: str
+    summary: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswered(Event):
+    """Whether the call may run, and who said so."""
+
+    call_id: str
+    tool: str
+    answer: Literal["once", "always", "no"]
+    by: Literal["person", "rule", "mode", "default"]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(Event):
+    """A tool runs now."""
+
+    call_id: str
+    tool: str
+    summary: str
+    """The call in one line, for example its command or path."""
+    input: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded(Event):
+    """A tool call is answered. Every call of a reply has exactly one of these."""
+
+    call_id: str
+    tool: str
+    outcome: ToolOutcome
+    summary: str
+    """The result in a few words: "88 lines", "exit 1", "timed out after 30 s"."""
+    duration_s: float
+    detail: str = ""
+    """Text to expand: the diff of an edit, the head of an output."""
+    full_output: str | None = None
+    """Path of the whole output, where the result was shortened."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Event):
+    """The turn is over; the session takes the next prompt."""
+
+    turn: int
+    code: TransitionCode
+    reason: str
+    """One line: what happened and, unless all is well, what to do next."""
+    answer: str
+    """The answer's text, continuations joined; what was kept, if the turn failed."""
+    usage: Usage
+    cost_usd: float
+    steps: int
+    requests: int
+    duration_s: float

@@ -1,0 +1,202 @@
+"""The values that events carry: messages, usage, and the two outcomes of a model call."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+Json = dict[str, Any]
+"""A JSON object."""
+Block = dict[str, Any]
+"""One content block exactly as it stands on the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation, in the form that is sent to the model."""
+
+    role: Literal["user", "assistant"]
+    content: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined."""
+        return "".join(block["text"] for block in self.content if block.get("type") == "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request, or of many added up. All counts are tokens."""
+
+    input: int = 0
+    """Only what stands after the last cache breakpoint (api §5.3)."""
+    output: int = 0
+    cache_creation: int = 0
+    cache_read: int = 0
+
+    @property
+    def prompt(self) -> int:
+        """All tokens of the prompt, cached or not."""
+        return self.input + self.cache_creation + self.cache_read
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_creation + other.cache_creation,
+            self.cache_read + other.cache_read,
+        )
+
+
+class FaultKind(StrEnum):
+    """What kind of failure a model call ended in (recovery A1)."""
+
+    OVERLOADED = "overloaded"
+    RATE_LIMIT = "rate_limit"
+    QUOTA_EXHAUSTED = "quota_exhausted"
+    SERVER = "server"
+    TIMEOUT = "timeout"
+    NETWORK = "network"
+    STALE_SOCKET = "stale_socket"
+    TLS = "tls"
+    AUTH = "auth"
+    BILLING = "billing"
+    PROMPT_TOO_LONG = "prompt_too_long"
+    MAX_TOKENS_OVERFLOW = "max_tokens_overflow"
+    REQUEST_TOO_LARGE = "request_too_large"
+    MEDIA = "media"
+    SIGNATURE = "signature"
+    HISTORY_INVALID = "history_invalid"
+    MODEL_NOT_FOUND = "model_not_found"
+    REFUSAL = "refusal"
+    MALFORMED_RESPONSE = "malformed_response"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call that may be run: its block was closed and its input is a whole JSON object (api R18)."""
+
+    id: str
+    name: str
+    input: Json
+
+
+@dataclass(frozen=True, slots=True)
+class CutCall:
+    """A tool call that must never run, because the reply broke off in it or its input is not a JSON object."""
+
+    id: str
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model call that came back whole: message_stop was seen and the stop reason is known (api R13)."""
+
+    model: str
+    stop_reason: str
+    content: tuple[Block, ...]
+    """Complete blocks as received. The blocks of `cut_calls` are not among them."""
+    calls: tuple[ToolCall, ...] = ()
+    """Calls that may be run, in the order of the reply. Each has its block in `content`."""
+    cut_calls: tuple[CutCall, ...] = ()
+    usage: Usage = Usage()
+    request_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined."""
+        return Message("assistant", self.content).text
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A classified failure of a model call."""
+
+    kind: FaultKind
+    message: str
+    """One line for a person, in the server's words where it gave any; holds no secret."""
+    status: int | None = None
+    """HTTP status; for an error event inside a stream the status it stands for (529 for overloaded_error)."""
+    error_type: str | None = None
+    """`error.type` of the body."""
+    error_code: str | None = None
+    """`error.details.error_code` of the body."""
+    retry_after_s: float | None = None
+    """Seconds the server asks us to wait; None when it said nothing usable."""
+    should_retry: bool | None = None
+    """The header x-should-retry."""
+    request_id: str | None = None
+    input_tokens: int | None = None
+    """Size of the prompt, where the error text names it."""
+    limit: int | None = None
+    """The limit that was passed, in tokens, where the error text names it."""
+    streamed: bool = False
+    """The response had begun: a 200 stream was open when it failed."""
+    kept: tuple[Block, ...] = ()
+    """Blocks that were complete when the stream broke; unsigned thinking and cut tool calls are not among them."""
+    calls: tuple[ToolCall, ...] = ()
+    """Complete tool calls among `kept`."""
+    stop_reason: str | None = None
+    """The stop reason, if the stream broke after it had been sent."""
+    usage: Usage = Usage()
+    """What the failed attempt is known to have cost."""
+
+
+Outcome = Reply | Fault
+
+
+class TransitionCode(StrEnum):
+    """Why the loop went round or ended (recovery §1.1, M1). What each means stands in `recovery.transitions`."""
+
+    COMPLETED = "completed"
+    NEXT_TURN = "next_turn"
+    MAX_OUTPUT_TOKENS_ESCALATE = "max_output_tokens_escalate"
+    MAX_OUTPUT_TOKENS_RECOVERY = "max_output_tokens_recovery"
+    REACTIVE_COMPACT_RETRY = "reactive_compact_retry"
+    PROMPT_TOO_LONG = "prompt_too_long"
+    COLLAPSE_DRAIN_RETRY = "collapse_drain_retry"
+    MODEL_ERROR = "model_error"
+    IMAGE_ERROR = "image_error"
+    ABORTED_STREAMING = "aborted_streaming"
+    ABORTED_TOOLS = "aborted_tools"
+    STOP_HOOK_BLOCKING = "stop_hook_blocking"
+    STOP_HOOK_PREVENTED = "stop_hook_prevented"
+    HOOK_STOPPED = "hook_stopped"
+    TOKEN_BUDGET_CONTINUATION = "token_budget_continuation"
+    BLOCKING_LIMIT = "blocking_limit"
+    MAX_TURNS = "max_turns"
+    API_ERROR = "api_error"
+    COMPACTION_THRASH = "compaction_thrash"
+    MALFORMED_TOOL_USE = "malformed_tool_use"
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    FAILURE_BUDGET_PAUSED = "failure_budget_paused"
+
+
+class Origin(StrEnum):
+    """Why a message stands in the history."""
+
+    PROMPT = "prompt"
+    REPLY = "reply"
+    TOOL_RESULTS = "tool_results"
+    CONTINUATION = "continuation"
+    """Our request to go on where a cut reply ended."""
+    NUDGE = "nudge"
+    """Our request to use the rest of a token budget."""
+    REPAIR = "repair"
+
+
+class ToolOutcome(StrEnum):
+    """How a tool call ended."""
+
+    OK = "ok"
+    ERROR = "error"
+    """The tool answered that it could not do it: a failed test, a missing file, a non-zero exit."""
+    BROKEN = "broken"
+    """The tool itself failed: time limit, cannot start, killed by a signal, transport (resilience Q3)."""
+    INVALID = "invalid"
+    """The arguments did not fit the schema, or the tool does not exist; nothing was run."""
+    DENIED = "denied"
+    CANCELLED = "cancelled"
