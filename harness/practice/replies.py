@@ -1,0 +1,95 @@
+"""What the practice model says: the one reply type that scripts and the improviser both return.
+
+A reply is data. It names the content and the pace; the server turns it into a JSON body or into a
+stream of events, gives ids to the tool calls and counts the tokens.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from harness.events import Block, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text block."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A thinking block. The server signs it, so that a replayed block can be checked."""
+
+    thinking: str
+    signed: bool = True
+    """False: the block goes out without a signature, as if it had been cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool call."""
+
+    name: str
+    input: Json = field(default_factory=dict)
+    id: str | None = None
+    """None: the server gives an id that is unique. A fixed id that is played twice makes an invalid history."""
+    raw_input: str | None = None
+    """Sent on the wire instead of `input`, character for character: invalid JSON, an array, duplicate keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawBlock:
+    """A block of any type, sent whole in its content_block_start."""
+
+    block: Block
+
+
+Part = Text | Thinking | ToolUse | RawBlock
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyUsage:
+    """Token counts to report instead of the counted ones. None: as counted by the server."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedReply:
+    """One whole answer of the model: content in order, why it stops, and how fast it is written."""
+
+    parts: tuple[Part, ...] = ()
+    """Empty: an answer without content, which the real API also gives now and then."""
+    stop_reason: str | None = None
+    """None: "tool_use" when there is a tool call, else "end_turn"."""
+    chunk_size: int = 40
+    """Characters in one delta."""
+    delay_s: float = 0.0
+    """Seconds before the response headers."""
+    event_delay_s: float = 0.0
+    """Seconds before each event after the first."""
+    usage: ReplyUsage = ReplyUsage()
+
+    @property
+    def ending(self) -> str:
+        """The stop reason that goes on the wire."""
+        if self.stop_reason is not None:
+            return self.stop_reason
+        return "tool_use" if any(isinstance(part, ToolUse) for part in self.parts) else "end_turn"
+
+
+def say(text: str) -> ScriptedReply:
+    """A reply of one text block."""
+    return ScriptedReply((Text(text),))
+
+
+class Brain(Protocol):
+    """Something that can answer any request: the improviser, or a test's own."""
+
+    def answer(self, request: Json) -> ScriptedReply:
+        """The reply to a valid request body. A pure function of the body; it must not block."""
+        ...
