@@ -1,1 +1,64 @@
-"""What to do when a model call does not come back whole. Pure: facts in, decisions out."""
+"""What to do when a model call does not come back whole, and when it does.
+
+A policy with no I/O, no clock and no randomness: facts go in, a decision comes out. `agent.py` carries
+decisions out; this room never does. Time, chance and sizes are handed in as a `Situation`, what has
+happened in the turn as a frozen `TurnState`, and every decision carries the state that follows from it.
+
+Where to read on:
+
+* `transitions`  the codes: why the loop goes round or ends, as a table that is printed and tested
+* `responses`    the other table: what each kind of fault is answered with
+* `policy`       `decide(state, outcome, situation)`, and the checks before a request and after tools
+* `decisions`    everything that can be decided
+* `backoff`      how long to wait
+* `output_cap`   how many tokens to ask for, and what to do when they were not enough
+* `compaction`   when and how to make a history shorter, and when to stop trying
+* `shrinking`    the deterministic last resort that always works
+* `joining`      one text out of an answer that came in pieces
+
+The machine keeps itself honest by three rules. A retry of the same request is no step and has no
+code; everything else that makes the loop go round has exactly one. Every way round has a counter in
+`TurnState` that only grows within its scope, so no path is endless. And what was decided is never
+worked out from the text of an error, only from its classified kind.
+"""
+
+from harness.recovery.decisions import (
+    Compact,
+    Continue,
+    Decision,
+    Drain,
+    Mend,
+    Mending,
+    Nudge,
+    OfferWait,
+    Resend,
+    RunTools,
+    Stop,
+    SwitchModel,
+    Wait,
+)
+from harness.recovery.policy import after_tools, before_request, decide, decide_summary
+from harness.recovery.state import RecoveryLimits, Situation, TurnState
+
+__all__ = [
+    "Compact",
+    "Continue",
+    "Decision",
+    "Drain",
+    "Mend",
+    "Mending",
+    "Nudge",
+    "OfferWait",
+    "RecoveryLimits",
+    "Resend",
+    "RunTools",
+    "Situation",
+    "Stop",
+    "SwitchModel",
+    "TurnState",
+    "Wait",
+    "after_tools",
+    "before_request",
+    "decide",
+    "decide_summary",
+]

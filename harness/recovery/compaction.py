@@ -1,0 +1,116 @@
+"""When to make a history shorter, how much to keep, and when to stop trying (recovery §3, E1-E5, E10)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+RESERVE = 20_000
+"""Tokens kept for the answer, at most."""
+COMPACT_MARGIN = 13_000
+BLOCK_MARGIN = 3_000
+TAIL_SHARE = 0.2
+"""Share of the window that may stay verbatim behind a summary."""
+SUMMARY_TRIES = 3
+"""Requests for one summary that may be refused as too long (recovery E3)."""
+MIN_GAIN = 0.10
+"""A compaction that saves less than this share has failed (recovery E5)."""
+FAILURES_UNTIL_OFF = 3
+REFILL_STEPS = 3
+"""An overflow within this many steps of a compaction counts as caused by it."""
+REFILLS_UNTIL_THRASH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Sizes of the prompt at which something happens, in tokens."""
+
+    usable: int
+    """The window less the reserve for the answer."""
+    compact: int
+    block: int
+
+
+def thresholds(window: int, max_output: int) -> Thresholds:
+    """The thresholds of a model: at a window of 200,000 these are 180,000, 167,000 and 177,000.
+
+    All margins shrink in proportion below that, so that a small window is still usable.
+    """
+    usable = window - min(max_output, RESERVE, window // 10)
+    compact = usable - min(COMPACT_MARGIN, window * COMPACT_MARGIN // 200_000)
+    block = usable - min(BLOCK_MARGIN, window * BLOCK_MARGIN // 200_000)
+    return Thresholds(usable, compact, block)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionHealth:
+    """Whether automatic compaction still helps in this session. Frozen; each method gives the next one."""
+
+    failures: int = 0
+    """Compactions in a row that failed."""
+    last_step: int | None = None
+    """Step of the last automatic compaction."""
+    refills: int = 0
+    """Automatic compactions in a row that came within `REFILL_STEPS` of the one before."""
+
+    @property
+    def off(self) -> bool:
+        """Three failures in a row: no automatic compaction until one by hand succeeds (recovery E4)."""
+        return self.failures >= FAILURES_UNTIL_OFF
+
+    def thrashing(self, step: int) -> bool:
+        """Three automatic compactions were each followed by an overflow within three steps (recovery E5)."""
+        return (
+            self.last_step is not None
+            and step - self.last_step <= REFILL_STEPS
+            and self.refills >= REFILLS_UNTIL_THRASH - 1
+        )
+
+    def compacting(self, step: int) -> "CompactionHealth":
+        """An automatic compaction begins at `step`."""
+        soon = self.last_step is not None and step - self.last_step <= REFILL_STEPS
+        return replace(self, last_step=step, refills=self.refills + 1 if soon else 0)
+
+    def ended(self, tokens_before: int, tokens_after: int) -> "CompactionHealth":
+        """A compaction ended with these sizes. One that saved under 10 % has failed."""
+        saved_enough = tokens_after <= tokens_before * (1 - MIN_GAIN)
+        return replace(self, failures=0 if saved_enough else self.failures + 1)
+
+    def failed(self) -> "CompactionHealth":
+        """No summary came back, and the deterministic cut had to do."""
+        return replace(self, failures=self.failures + 1)
+
+    def rearmed(self) -> "CompactionHealth":
+        """A compaction by hand succeeded."""
+        return CompactionHealth()
+
+
+def tail_length(sizes: Sequence[int], budget: int) -> int:
+    """How many of the last rounds stay verbatim behind a summary.
+
+    Args:
+        sizes: tokens of each round, oldest first.
+        budget: tokens that may be kept.
+
+    Returns:
+        The largest n whose last n rounds fit the budget; at least 1 where there are rounds, because the
+        newest one holds what the model has not answered yet.
+    """
+    kept = total = 0
+    for size in reversed(sizes):
+        total += size
+        if total > budget:
+            break
+        kept += 1
+    return max(kept, min(1, len(sizes)))
+
+
+def summary_budget(limit: int, refused: int | None, estimated: int, attempt: int) -> int:
+    """Tokens, as we estimate them, that the request for a summary may have.
+
+    Args:
+        limit: the window in the server's own count.
+        refused: the size that the server named when it refused the prompt, in its own count.
+        estimated: our estimate of that same prompt; the ratio of the two corrects our estimates.
+        attempt: 1 for the first try; each further one aims a fifth lower (recovery E3).
+    """
+    ratio = estimated / refused if refused else 1.0
+    return max(1, int((limit - min(RESERVE, limit // 10)) * min(ratio, 1.0) * 0.8 ** (attempt - 1)))

@@ -1,0 +1,137 @@
+"""Everything the policy can decide. The loop carries out exactly one of these at a time."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.events import Block, CutCall, FaultKind, ToolCall, TransitionCode
+from harness.recovery.state import TurnState
+
+
+class Nudge(StrEnum):
+    """What the model is asked for when its answer is to go on."""
+
+    CUT_AT_CAP = "cut_at_cap"
+    """The reply ended at the output cap."""
+    BROKEN_STREAM = "broken_stream"
+    """The connection broke after complete text."""
+    EMPTY_REPLY = "empty_reply"
+    """The reply held nothing."""
+    TOKEN_BUDGET = "token_budget"
+    """A part of the token budget is left."""
+    PAUSED = "paused"
+    """The server paused its own tools; the reply is sent back as it is and nothing is asked."""
+
+
+class Mending(StrEnum):
+    """What is changed about a request before it goes out once more."""
+
+    REPAIR = "repair"
+    STRIP_THINKING = "strip_thinking"
+    STRIP_MEDIA = "strip_media"
+    RELOAD_KEY = "reload_key"
+    LOWER_CAP = "lower_cap"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A pause before a retry. It is shown, and can be cut short or ended."""
+
+    seconds: float
+    retry: int
+    """Number of the coming retry of this request, from 1."""
+    category: FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What happens next, and the state the turn is in then."""
+
+    state: TurnState
+    reason: str
+    """One line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resend(Decision):
+    """The same request again. No step ends with this: it has no transition code."""
+
+    wait: Wait | None = None
+    fresh_connection: bool = False
+    code: TransitionCode | None = None
+    """Set when the request is the same but for a larger output cap: that is a step of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferWait(Decision):
+    """The server wants a long wait. A person chooses: wait, other model, stop (recovery B3)."""
+
+    wait: Wait
+    can_switch: bool
+    otherwise: "Stop"
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchModel(Decision):
+    """Ask `to_model` instead, for the rest of the turn (recovery C1-C4)."""
+
+    to_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mend(Decision):
+    """Change one thing about the request and send it once more."""
+
+    mending: Mending
+    otherwise: "Stop"
+    """What to do when there turns out to be nothing to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drain(Decision):
+    """Shorten old tool results, which need no model for that, and send again."""
+
+    code: TransitionCode
+    tokens: int
+    """Tokens to save at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compact(Decision):
+    """Replace the history by a summary and send again."""
+
+    code: TransitionCode | None
+    """None for a compaction before the request: then the step has not ended yet."""
+    prompt_tokens: int | None
+    """The size that was refused, where the server named it."""
+    limit: int | None
+    """The limit that was passed, where the server named it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools(Decision):
+    """Keep the reply and answer every tool call in it."""
+
+    keep: tuple[Block, ...]
+    calls: tuple[ToolCall, ...]
+    cut_calls: tuple[CutCall, ...]
+    """Calls that are answered with an error and never run."""
+    code: TransitionCode
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Decision):
+    """Keep what is complete and ask for the rest."""
+
+    keep: tuple[Block, ...]
+    nudge: Nudge
+    code: TransitionCode
+    wait: Wait | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop(Decision):
+    """The turn ends here."""
+
+    code: TransitionCode
+    keep: tuple[Block, ...] = ()
+    """Blocks of the last reply that join the history."""

@@ -1,0 +1,119 @@
+"""Make a conversation fit, without asking anyone: the deterministic last resort that always works (recovery E3).
+
+The mildest measure first. Long tool results lose their middle; then the oldest rounds are left out; then
+everything that is left loses its middle, until it fits. Rounds are whole: a tool call and its result stay
+or go together.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from harness.events import Block, Message
+
+Round = tuple[Message, ...]
+"""Messages that belong together: a prompt, or a reply with the results of its calls."""
+
+RESULT_LENGTHS = (8_000, 2_000, 500)
+"""Characters that long tool results are cut to, step by step."""
+LAST_LENGTHS = (8_000, 2_000, 500, 100, 20)
+"""Characters that any text is cut to when leaving out rounds was not enough."""
+HEAD_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """What is left of a conversation."""
+
+    rounds: tuple[Round, ...]
+    dropped: int
+    """Rounds left out at the beginning."""
+    cut: int
+    """Length in characters that texts were cut to at last; 0 when none was."""
+
+
+def shrink(rounds: Sequence[Round], budget: int, count: Callable[[Message], int]) -> Shrunk:
+    """The newest part of the conversation that fits `budget` tokens.
+
+    Args:
+        rounds: oldest first.
+        budget: tokens that the result may have, in the units of `count`.
+        count: tokens of a message.
+
+    The last round is always kept. Its texts end at 20 characters each in the worst case, so the result
+    fits every budget that a conversation of one round of 20-character texts would fit.
+    """
+
+    def size(some: Iterable[Round]) -> int:
+        return sum(count(message) for group in some for message in group)
+
+    kept = tuple(rounds)
+    if size(kept) <= budget:
+        return Shrunk(kept, 0, 0)
+    length = 0
+    for length in RESULT_LENGTHS:
+        kept = (*(_shortened(group, length, results_only=True) for group in kept[:-1]), *kept[-1:])
+        if size(kept) <= budget:
+            return Shrunk(kept, 0, length)
+    sizes = [size([group]) for group in kept]
+    dropped, total = 0, sum(sizes)
+    while total > budget and dropped < len(kept) - 1:
+        total -= sizes[dropped]
+        dropped += 1
+    kept = kept[dropped:]
+    for length in LAST_LENGTHS if total > budget else ():
+        kept = tuple(_shortened(group, length, results_only=False) for group in kept)
+        if size(kept) <= budget:
+            break
+    return Shrunk(kept, dropped, length)
+
+
+def middle_cut(text: str, length: int) -> str:
+    """`text` with its middle left out when it is longer than `length` characters, and a mark that says so."""
+    if len(text) <= length:
+        return text
+    head = int(length * HEAD_SHARE)
+    tail = length - head
+    return f"{text[:head]}\n[… {len(text) - length:,} characters left out …]\n{text[len(text) - tail :]}"
+
+
+def _shortened(group: Round, length: int, *, results_only: bool) -> Round:
+    return tuple(
+        replace(message, content=tuple(_shortened_block(block, length, results_only) for block in message.content))
+        for message in group
+    )
+
+
+def _shortened_block(block: Block, length: int, results_only: bool) -> Block:
+    match block:
+        case {"type": "tool_result", "content": str(text)}:
+            return {**block, "content": middle_cut(text, length)}
+        case {"type": "tool_result", "content": list(parts)}:
+            return {**block, "content": [_shortened_block(part, length, False) for part in parts]}
+        case {"type": "text", "text": str(text)} if not results_only:
+            return {**block, "text": middle_cut(text, length)}
+        case {"type": "tool_use", "input": dict(values)} if not results_only:
+            cut = {key: middle_cut(v, length) if isinstance(v, str) else v for key, v in values.items()}
+            return {**block, "input": cut}
+        case {"type": "image" | "document" as kind} if not results_only:
+            return {"type": "text", "text": f"[{kind} left out]"}
+    return block
+
+
+def drainable(rounds: Sequence[Round], keep_last: int = 5, longer_than: int = 2_000) -> tuple[str, ...]:
+    """Ids of the tool results that can be shortened without a model: old and long ones, oldest first.
+
+    Args:
+        rounds: oldest first.
+        keep_last: newest results that stay whole; those of the last round always do.
+        longer_than: characters below which shortening is not worth it.
+    """
+    results = [
+        (block["tool_use_id"], index)
+        for index, group in enumerate(rounds)
+        for message in group
+        for block in message.content
+        if block.get("type") == "tool_result" and isinstance(block.get("content"), str)
+        if len(block["content"]) > longer_than
+    ]
+    old = results[:-keep_last] if keep_last else results
+    return tuple(result for result, index in old if index < len(rounds) - 1)

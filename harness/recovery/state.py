@@ -1,0 +1,118 @@
+"""What the policy remembers of a turn, and the facts it is given from outside."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class OneOff(StrEnum):
+    """Remedies that are tried once in a turn and never again."""
+
+    REPAIR = "repair"
+    STRIP_THINKING = "strip_thinking"
+    STRIP_MEDIA = "strip_media"
+    RELOAD_KEY = "reload_key"
+    EMPTY_REPLY = "empty_reply"
+    UNKNOWN_FAULT = "unknown_fault"
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryLimits:
+    """Every number of the policy. All of them are settings; the defaults are those of recovery §8."""
+
+    retries_per_request: int = 10
+    retries_per_turn: int = 30
+    waiting_per_turn_s: float = 300.0
+    long_wait_s: float = 60.0
+    """A wait longer than this is never slept silently."""
+    max_wait_s: float = 0.0
+    """Without a person to ask, waits up to this many seconds are slept all the same (--max-wait)."""
+    interactive: bool = False
+    """A person can be asked about a long wait."""
+    overloads_before_switch: int = 3
+    default_cap: int = 8_000
+    raised_cap: int = 64_000
+    user_cap: int | None = None
+    """The user's own output cap (--max-tokens); it is never raised."""
+    continuations: int = 3
+    diminishing_tokens: int = 500
+    """Two nudges in a row that brought fewer tokens than this end a token budget (recovery H2)."""
+    malformed_calls: int = 3
+    """Replies in a row whose tool calls cannot be read before the turn ends."""
+    pauses: int = 5
+    compaction: bool = True
+    """False: histories are never shortened on their own, also not on a hard overflow (recovery E11)."""
+    token_budget: int | None = None
+    """Output tokens a turn should use before it may end; None: no target (recovery H2)."""
+    max_steps: int | None = None
+    max_cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """Where a turn stands. Frozen: a decision carries the state that follows it."""
+
+    model: str
+    fallbacks: tuple[str, ...] = ()
+    """Models not tried yet in this turn, in order."""
+    retries: int = 0
+    """Retries of the current request. Counted again from 0 after a good reply."""
+    overloads: int = 0
+    """Overloaded answers in a row from the current model."""
+    turn_retries: int = 0
+    waited_s: float = 0.0
+    """Seconds slept for retries in this turn; waits a person agreed to are not counted."""
+    raised_cap: int | None = None
+    """Cap asked for instead of the default one; dropped after a good reply."""
+    escalated: bool = False
+    continuations: int = 0
+    malformed: int = 0
+    pauses: int = 0
+    drained: bool = False
+    """Old tool results were shortened for the current overflow; the next one compacts."""
+    compacted: bool = False
+    """The one reactive compaction is spent, until a tool round or a nudge makes progress (recovery E2)."""
+    tried: frozenset[OneOff] = frozenset()
+    nudges: int = 0
+    output_tokens: int = 0
+    """Output tokens of the turn's good replies."""
+    nudge_gains: tuple[int, ...] = ()
+    """Output tokens that each nudge brought."""
+    steps: int = 0
+    """Tool rounds finished in this turn."""
+
+    def after_good_reply(self, output_tokens: int) -> "TurnState":
+        """Counters of the request are reset and the raised cap is dropped (recovery §8)."""
+        gains = (*self.nudge_gains, output_tokens) if self.nudges else ()
+        return replace(
+            self,
+            retries=0,
+            overloads=0,
+            raised_cap=None,
+            drained=False,
+            output_tokens=self.output_tokens + output_tokens,
+            nudge_gains=gains,
+        )
+
+    def trying(self, remedy: OneOff) -> "TurnState":
+        """The state in which `remedy` is spent."""
+        return replace(self, tried=self.tried | {remedy})
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Facts about the moment of a decision. Token counts are our estimates unless said otherwise."""
+
+    chance: float
+    """A uniform random number in [0, 1)."""
+    window: int
+    """Context window of the current model, in tokens."""
+    max_output: int
+    """The most the current model can answer, in tokens."""
+    prompt_tokens: int
+    """Size of the prompt that was, or is to be, sent."""
+    drainable_tokens: int = 0
+    """What shortening old tool results would save at once."""
+    cost_usd: float = 0.0
+    """What the session has cost."""
+    largest: str = ""
+    """The largest message of the history, in words."""

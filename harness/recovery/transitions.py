@@ -1,0 +1,187 @@
+"""The transition codes as a table: why the loop goes round, or why a turn ends.
+
+Seventeen base codes (recovery §1.1) and five newer ones (M1). The table is data: tests enumerate it,
+`harness transitions` prints it, and `docs/transitions.md` is generated from it. A code that no scripted
+scenario can reach yet names in `reserved` the part of the program that will reach it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from harness.events import TransitionCode as Code
+
+
+class Kind(StrEnum):
+    """What a transition does to the turn."""
+
+    CONTINUE = "continue"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One code."""
+
+    code: Code
+    kind: Kind
+    trigger: str
+    effect: str
+    guard: str
+    exit_code: int | None = None
+    """Exit code of the headless command when the turn ends with this code; None for codes that continue."""
+    reserved: str | None = None
+
+
+def _continues(code: Code, trigger: str, effect: str, guard: str, reserved: str | None = None) -> Row:
+    return Row(code, Kind.CONTINUE, trigger, effect, guard, None, reserved)
+
+
+def _ends(code: Code, exit_code: int, trigger: str, effect: str, guard: str, reserved: str | None = None) -> Row:
+    return Row(code, Kind.END, trigger, effect, guard, exit_code, reserved)
+
+
+HOOKS = "hooks (part 6)"
+BREAKERS = "breakers (part 2)"
+
+_ROWS = (
+    _continues(
+        Code.NEXT_TURN,
+        "the reply asks for tools, or a broken stream left complete tool calls",
+        "every call is answered once; counters of the request are reset",
+        "max_turns, budget_exhausted",
+    ),
+    _continues(
+        Code.MAX_OUTPUT_TOKENS_ESCALATE,
+        "a reply was cut at the default cap of 8,000 and the user set none",
+        "the cut reply is dropped; the same request asks for up to 64,000",
+        "once in a turn; never the same cap twice",
+    ),
+    _continues(
+        Code.MAX_OUTPUT_TOKENS_RECOVERY,
+        "a reply was cut at the raised cap, broke off after complete text, or was empty",
+        "what is complete is kept; a hidden message asks to go on from there",
+        "3 continuations in a turn; an empty reply is asked again once",
+    ),
+    _continues(
+        Code.COLLAPSE_DRAIN_RETRY,
+        "the prompt is too long and shortening old tool results would save enough",
+        "old results are replaced by a pointer to their file; the request goes out again",
+        "once for each overflow; the next one compacts",
+    ),
+    _continues(
+        Code.REACTIVE_COMPACT_RETRY,
+        "the prompt is too long and nothing is left to drain",
+        "a summary by the model, or a cut that needs no model, replaces the history",
+        "once, until a tool round makes progress",
+    ),
+    _continues(
+        Code.TOKEN_BUDGET_CONTINUATION,
+        "the answer ended with less than 90 % of a token budget used",
+        "the answer is kept; a hidden message asks to go on with the work",
+        "stops when 3 nudges are spent and the last two brought under 500 tokens each",
+    ),
+    _continues(
+        Code.STOP_HOOK_BLOCKING,
+        "a stop hook objects to the end of the turn",
+        "its objection joins the history",
+        "8 objections in a row",
+        HOOKS,
+    ),
+    _ends(Code.COMPLETED, 0, "a whole reply without tool calls", "the answer stands", "-"),
+    _ends(
+        Code.API_ERROR,
+        1,
+        "a fault that no retry can cure, or the retries are used up",
+        "the fault is shown once with what to do; what was kept stays",
+        "10 retries a request, 30 a turn, 300 s of waiting",
+    ),
+    _ends(
+        Code.MODEL_ERROR,
+        1,
+        "the model refused, or something in the program failed during the call",
+        "open tool calls are answered; nothing of the refused reply is kept",
+        "-",
+    ),
+    _ends(
+        Code.PROMPT_TOO_LONG,
+        1,
+        "too long again after the one compaction, or compaction is off",
+        "the session stays usable: /compact and /clear work",
+        "-",
+    ),
+    _ends(
+        Code.IMAGE_ERROR,
+        1,
+        "an image or document was rejected and leaving it out did not help",
+        "the fault is shown",
+        "-",
+    ),
+    _ends(
+        Code.MALFORMED_TOOL_USE,
+        1,
+        "three replies in a row asked for tools with input that is not a JSON object",
+        "nothing was run; the calls are answered with errors",
+        "-",
+    ),
+    _ends(
+        Code.ABORTED_STREAMING,
+        130,
+        "the user interrupted while the model was answering or a retry was waiting",
+        "text that had arrived is kept",
+        "-",
+    ),
+    _ends(
+        Code.ABORTED_TOOLS,
+        130,
+        "the user interrupted while tools were running",
+        "unfinished calls are answered as interrupted; their processes are ended",
+        "-",
+    ),
+    _ends(Code.MAX_TURNS, 3, "the next model call would pass --max-turns", "results so far are kept", "-"),
+    _ends(
+        Code.BUDGET_EXHAUSTED,
+        3,
+        "the money budget is spent, or an answer stays cut after 3 continuations",
+        "no further request; all kept text stands",
+        "-",
+    ),
+    _ends(
+        Code.BLOCKING_LIMIT,
+        3,
+        "the prompt is within 3,000 tokens of the window and compaction is off",
+        "no request is sent",
+        "-",
+    ),
+    _ends(
+        Code.COMPACTION_THRASH,
+        3,
+        "three automatic compactions were each followed by an overflow within three turns",
+        "no request is sent; the largest message is named",
+        "-",
+    ),
+    _ends(
+        Code.FAILURE_BUDGET_PAUSED,
+        3,
+        "tools failed more often than the failure budget allows",
+        "a report of what is done, what is not, and how the tools are",
+        "-",
+        BREAKERS,
+    ),
+    _ends(Code.STOP_HOOK_PREVENTED, 3, "a stop hook ends the turn", "the answer stands", "-", HOOKS),
+    _ends(Code.HOOK_STOPPED, 3, "a tool hook ends the turn", "the remaining calls are answered", "-", HOOKS),
+)
+
+TRANSITIONS: Mapping[Code, Row] = MappingProxyType({row.code: row for row in _ROWS})
+
+
+def exit_code(code: Code) -> int:
+    """Exit code of the headless command for a turn that ended with `code`.
+
+    Raises ValueError for a code that does not end a turn.
+    """
+    row = TRANSITIONS[code]
+    if row.exit_code is None:
+        raise ValueError(f"{code} does not end a turn")
+    return row.exit_code
