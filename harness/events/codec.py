@@ -33,7 +33,11 @@ def name_of(cls: type[Event]) -> str:
 def encode(event: Event) -> Json:
     """The event as a JSON object with its name under "type"."""
     name = name_of(type(event))
-    return {"type": name, **_adapter(name).dump_python(event, mode="json")}
+    try:
+        fields = _adapter(name).dump_python(event, mode="json")
+    except ValueError:  # pydantic's JSON mode stops at a depth of 255; a model's tool call need not
+        fields = _adapter(name).dump_python(event)
+    return {"type": name, **fields}
 
 
 def decode(data: Json) -> Event:
