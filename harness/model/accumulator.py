@@ -1,0 +1,327 @@
+"""From the events of one stream to one reply, in time linear in its length (api R12).
+
+The SDK's own accumulator parses a tool's whole input again at every piece and hides how a stream
+ended. This one keeps a list of pieces for each block and looks at them once, when the block closes.
+
+Which tool calls may run (api R18, R20; recovery D4, G2):
+
+- The block was closed, its pieces joined are strict JSON (no NaN, no key twice), the value is an
+  object, and the call has a name and an id that no earlier call of the reply has.
+- The message is complete with stop reason "tool_use": every such call.
+- It is complete with "max_tokens" or "model_context_window_exceeded": every such call but the last
+  tool_use of the reply. The API closes the block it cuts, and a call cut before its first piece would
+  look like a call without arguments. Policy decides whether the earlier ones run or the reply is
+  asked for again.
+- It is complete with any other stop reason: none.
+- The stream broke before a stop reason was known: every such call whose input is not empty. Pieces
+  that end with the closing brace of their object cannot have been cut; an empty input can.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.events import Block, CutCall, Event, Json, Reply, TextDelta, ThinkingDelta, ToolCall, ToolCallDelta, Usage
+from harness.model.strict_json import NotStrict, strict_object
+from harness.model.watchdog import Phase
+
+_KEEPS_EARLIER_CALLS = frozenset({"max_tokens", "model_context_window_exceeded"})
+_USAGE_FIELDS = {
+    "input_tokens": "input",
+    "output_tokens": "output",
+    "cache_creation_input_tokens": "cache_creation",
+    "cache_read_input_tokens": "cache_read",
+}
+
+
+class BrokenStream(Exception):  # noqa: N818 (the stream is broken, not the program)
+    """The events contradict each other, so nothing after them can be trusted (api R17)."""
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    """A content block while its pieces arrive."""
+
+    start: Block
+    pieces: list[str] = field(default_factory=list)
+    characters: int = 0
+    signature: str | None = None
+    citations: list[Any] = field(default_factory=list)
+    closed: bool = False
+
+    @property
+    def type(self) -> object:
+        return self.start.get("type")
+
+    def add(self, piece: str) -> None:
+        self.pieces.append(piece)
+        self.characters += len(piece)
+
+    def text(self, key: str) -> str:
+        return "".join([str(self.start.get(key) or ""), *self.pieces])
+
+    def finished(self) -> Block:
+        """The block as the API would have sent it in one piece; tool input is left as it started."""
+        block = dict(self.start)
+        if self.type == "text":
+            block["text"] = self.text("text")
+            if self.citations:
+                block["citations"] = [*(block.get("citations") or ()), *self.citations]
+        elif self.type == "thinking":
+            block["thinking"] = self.text("thinking")
+            if self.signature is not None:
+                block["signature"] = self.signature
+        elif self.pieces and "input" in block:
+            block["input"] = strict_object("".join(self.pieces))
+        return block
+
+
+class Accumulator:
+    """Takes the events of one stream in order and holds what they amount to so far.
+
+    Unknown events, deltas, blocks and stop reasons are kept or passed over, never an error (api R17).
+    """
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, _OpenBlock] = {}
+        self._open: _OpenBlock | None = None
+        self._message: Json | None = None
+        self._usage: dict[str, int] = {}
+        self._stopped = False
+        self.stop_reason: str | None = None
+        """As soon as the stream has told it."""
+        self.stop_details: Json | None = None
+        """What came with the stop reason, such as the category of a refusal."""
+        self.shown_characters = 0
+        """Characters of answer text handed out as TextDelta."""
+
+    @property
+    def started(self) -> bool:
+        """message_start was seen."""
+        return self._message is not None
+
+    @property
+    def complete(self) -> bool:
+        """message_stop was seen and the stop reason is known: nothing after this can spoil the reply (api R13)."""
+        return self._stopped and self.stop_reason is not None
+
+    @property
+    def model(self) -> str:
+        """The model's id as the server names it; empty before message_start."""
+        return str((self._message or {}).get("model") or "")
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens reported so far. The counts are totals: a later report replaces an earlier one."""
+        return Usage(**{ours: self._usage.get(theirs, 0) for theirs, ours in _USAGE_FIELDS.items()})
+
+    @property
+    def phase(self) -> Phase:
+        """Where the stream stands, for the watchdog."""
+        if self._open is None:
+            return "waiting"
+        return "thinking" if self._open.type in ("thinking", "redacted_thinking") else "content"
+
+    def feed(self, event: str | None, data: Json) -> Event | None:
+        """Take the next server-sent event; returns what there is to show of it.
+
+        `event` is its name and `data` its parsed data. Events without a name count for nothing, as in
+        the SDK. Raises BrokenStream when the event cannot follow the ones before it.
+        """
+        match event:
+            case None | "ping":
+                return None
+            case "message_start":
+                self._start_message(data)
+            case "content_block_start":
+                return self._start_block(data)
+            case "content_block_delta":
+                return self._grow_block(data)
+            case "content_block_stop":
+                self._block(data).closed = True
+                self._open = None
+            case "message_delta":
+                self._end_message(data)
+            case "message_stop":
+                self._stopped = True
+                self._close_open_text()
+        return None
+
+    def reply(self, request_id: str | None = None) -> Reply:
+        """The complete reply. `content` leaves out cut calls and thinking without a signature."""
+        if not self.complete or self.stop_reason is None:
+            raise ValueError("the stream is not complete")
+        content, calls, cut_calls = self._sorted()
+        return Reply(
+            model=self.model,
+            stop_reason=self.stop_reason,
+            content=content,
+            calls=calls,
+            cut_calls=cut_calls,
+            usage=self.usage,
+            request_id=request_id,
+        )
+
+    def kept(self, *, open_text: bool = False) -> tuple[tuple[Block, ...], tuple[ToolCall, ...]]:
+        """What of a broken stream is whole: text that is not blank, tool calls, thinking that is signed.
+
+        The second value are the calls among the blocks. Thinking at the end belongs to a block that
+        never came and is left out; so are blocks of other types. With `open_text` the text block that
+        was being written counts as whole, for a user who interrupts and has read it.
+        """
+        if open_text:
+            self._close_open_text()
+        content, calls, _ = self._sorted()
+        kept = [block for block in content if _worth_keeping(block)]
+        while kept and kept[-1].get("type") in ("thinking", "redacted_thinking"):
+            kept.pop()
+        return tuple(kept), calls
+
+    def _start_message(self, data: Json) -> None:
+        if self._message is not None:
+            raise BrokenStream("a second message began inside the first")
+        message = data.get("message")
+        self._message = message if isinstance(message, dict) else {}
+        self._count(self._message)
+
+    def _end_message(self, data: Json) -> None:
+        delta = data.get("delta")
+        if isinstance(delta, dict):
+            if isinstance(reason := delta.get("stop_reason"), str):
+                self.stop_reason = reason
+            if isinstance(details := delta.get("stop_details"), dict):
+                self.stop_details = details
+        self._count(data)
+
+    def _count(self, data: Json) -> None:
+        usage = data.get("usage")
+        if not isinstance(usage, dict):
+            return
+        for name in _USAGE_FIELDS:
+            if isinstance(count := usage.get(name), int):
+                self._usage[name] = count
+
+    def _start_block(self, data: Json) -> Event | None:
+        index, start = data.get("index"), data.get("content_block")
+        if self._message is None:
+            raise BrokenStream("a block began before its message")
+        if not isinstance(index, int) or not isinstance(start, dict) or index in self._blocks:
+            raise BrokenStream(f"a block began with the index {index!r}, which it cannot have")
+        block = self._open = self._blocks[index] = _OpenBlock(start)
+        match block.type:
+            case "tool_use":
+                return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
+            case "text" if text := start.get("text"):
+                return self._shown(str(text))
+            case _:
+                return None
+
+    def _grow_block(self, data: Json) -> Event | None:
+        block, delta = self._block(data), data.get("delta")
+        if not isinstance(delta, dict):
+            return None
+        match delta, block.type:
+            case {"type": "text_delta", "text": str(piece)}, "text":
+                block.add(piece)
+                return self._shown(piece) if piece else None
+            case {"type": "thinking_delta", "thinking": str(piece)}, "thinking":
+                block.add(piece)
+                return ThinkingDelta(text=piece) if piece else None
+            case {"type": "input_json_delta", "partial_json": str(piece)}, kind:
+                block.add(piece)
+                if kind == "tool_use":
+                    return ToolCallDelta(name=str(block.start.get("name") or ""), characters=block.characters)
+            case {"type": "signature_delta", "signature": str(signature)}, "thinking":
+                block.signature = signature
+            case {"type": "citations_delta", "citation": citation}, "text":
+                block.citations.append(citation)
+        return None
+
+    def _block(self, data: Json) -> _OpenBlock:
+        index = data.get("index")
+        block = self._blocks.get(index) if isinstance(index, int) else None
+        if block is None or block.closed:
+            raise BrokenStream(f"something came for block {index!r}, which is not open")
+        return block
+
+    def _shown(self, text: str) -> TextDelta:
+        self.shown_characters += len(text)
+        return TextDelta(text=text)
+
+    def _close_open_text(self) -> None:
+        """Nothing of an open text block can be missing once no more will come, or none is wanted."""
+        if self._open is not None and self._open.type == "text":
+            self._open.closed = True
+            self._open = None
+
+    def _sorted(self) -> tuple[tuple[Block, ...], tuple[ToolCall, ...], tuple[CutCall, ...]]:
+        """Blocks that are whole, calls that may run, and calls that must not."""
+        content: list[Block] = []
+        calls: list[ToolCall] = []
+        cut_calls: list[CutCall] = []
+        tools = [block for block in self._blocks.values() if block.type == "tool_use"]
+        for block in self._blocks.values():
+            if block.type == "tool_use":
+                judged = self._judged(block, last=block is tools[-1], taken=[call.id for call in calls])
+                if isinstance(judged, CutCall):
+                    cut_calls.append(judged)
+                    continue
+                calls.append(judged)
+                content.append({**block.start, "input": judged.input})
+            elif block.closed and (finished := _finished(block)) is not None:
+                content.append(finished)
+        return tuple(content), tuple(calls), tuple(cut_calls)
+
+    def _judged(self, block: _OpenBlock, *, last: bool, taken: list[str]) -> ToolCall | CutCall:
+        name, call_id = block.start.get("name"), block.start.get("id")
+        name, call_id = name if isinstance(name, str) else "", call_id if isinstance(call_id, str) else ""
+        if why := self._cut_by_the_end(last=last):
+            return CutCall(call_id, name, why)
+        if not block.closed:
+            return CutCall(call_id, name, "the reply broke off inside its input")
+        if not name or not call_id:
+            return CutCall(call_id, name, "it has no name" if not name else "it has no id")
+        if call_id in taken:
+            return CutCall(call_id, name, "its id was already used by another call of the same reply")
+        raw = "".join(block.pieces)
+        try:
+            if raw.strip():
+                return ToolCall(call_id, name, strict_object(raw))
+        except NotStrict as error:
+            return CutCall(call_id, name, str(error))
+        given = block.start.get("input", {})
+        if not isinstance(given, dict):
+            return CutCall(call_id, name, "its input is not a JSON object")
+        if not self.complete and not given:
+            return CutCall(call_id, name, "the reply broke off and its input never came")
+        return ToolCall(call_id, name, given)
+
+    def _cut_by_the_end(self, *, last: bool) -> str:
+        """Why no call, or not the last one, may run after this stop reason; empty when it may."""
+        match self.stop_reason:
+            case None | "tool_use":
+                return ""
+            case reason if reason in _KEEPS_EARLIER_CALLS:
+                return "the reply reached its limit inside or right after it" if last else ""
+            case reason:
+                return f"the reply ended with {reason!r} instead of asking for tools"
+
+
+def _finished(block: _OpenBlock) -> Block | None:
+    """The whole block, or None where the API would not take it back."""
+    try:
+        finished = block.finished()
+    except NotStrict:
+        return None
+    if block.type == "thinking" and not finished.get("signature"):
+        return None
+    return finished
+
+
+def _worth_keeping(block: Block) -> bool:
+    match block.get("type"):
+        case "text":
+            return bool(str(block.get("text") or "").strip())
+        case "tool_use" | "thinking" | "redacted_thinking":
+            return True
+        case _:
+            return False
