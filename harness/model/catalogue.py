@@ -1,0 +1,161 @@
+"""What is known about the models: window, output cap, price.
+
+The table is api §5.2. It is a start, not the truth: the models endpoint refreshes it and the numbers in
+error texts correct it (api R32). A model that nobody knows gets a careful card instead of an error.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from harness.events import Usage
+
+
+class Thinking(StrEnum):
+    """How a model takes the `thinking` parameter. The harness sends none unless it is told to."""
+
+    ALWAYS = "always"
+    """Adaptive and cannot be turned off."""
+    ADAPTIVE = "adaptive"
+    EITHER = "either"
+    """Adaptive, or enabled with a budget."""
+    MANUAL = "manual"
+    """Only enabled with a budget."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """One model. Sizes are tokens, prices are USD per million tokens."""
+
+    id: str
+    window: int
+    """Prompt and reply together."""
+    max_output: int
+    input_price: float | None = None
+    """None: unknown; such tokens count as free."""
+    output_price: float | None = None
+    cache_write_price: float | None = None
+    """None: 1.25 times the input price (api §5.3, five minutes)."""
+    cache_read_price: float | None = None
+    """None: a tenth of the input price."""
+    thinking: Thinking = Thinking.UNKNOWN
+    token_ratio: float = 1.5
+    """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
+
+    def cost(self, usage: Usage) -> float:
+        """What `usage` costs in USD."""
+        input_price = self.input_price or 0.0
+        cache_write = input_price * 1.25 if self.cache_write_price is None else self.cache_write_price
+        cache_read = input_price * 0.1 if self.cache_read_price is None else self.cache_read_price
+        dollars = (
+            usage.input * input_price
+            + usage.output * (self.output_price or 0.0)
+            + usage.cache_creation * cache_write
+            + usage.cache_read * cache_read
+        )
+        return dollars / 1_000_000
+
+
+def _large(id: str, input_price: float, output_price: float, thinking: Thinking, token_ratio: float = 1.5) -> ModelCard:
+    return ModelCard(id, 1_000_000, 128_000, input_price, output_price, thinking=thinking, token_ratio=token_ratio)
+
+
+def _small(id: str, input_price: float, output_price: float) -> ModelCard:
+    return ModelCard(id, 200_000, 64_000, input_price, output_price, thinking=Thinking.MANUAL, token_ratio=1.2)
+
+
+KNOWN: tuple[ModelCard, ...] = (
+    _large("claude-fable-5-2", 10, 50, Thinking.ALWAYS),
+    _large("claude-fable-5-1", 10, 50, Thinking.ALWAYS),
+    _large("claude-opus-5-5", 4, 20, Thinking.ALWAYS),
+    _large("claude-sonnet-5-5", 2, 10, Thinking.ADAPTIVE),
+    _large("claude-haiku-5-5", 0.10, 0.50, Thinking.ADAPTIVE),
+    _large("claude-fable-5", 10, 50, Thinking.ADAPTIVE),
+    _large("claude-opus-5", 5, 25, Thinking.ADAPTIVE),
+    _large("claude-sonnet-5", 2, 10, Thinking.ADAPTIVE),
+    _large("claude-opus-4-8", 5, 25, Thinking.ADAPTIVE),
+    _large("claude-opus-4-7", 5, 25, Thinking.ADAPTIVE),
+    _large("claude-opus-4-6", 5, 25, Thinking.EITHER, token_ratio=1.2),
+    _large("claude-sonnet-4-6", 3, 15, Thinking.EITHER, token_ratio=1.2),
+    _small("claude-opus-4-5", 5, 25),
+    _small("claude-sonnet-4-5", 3, 15),
+    _small("claude-haiku-4-5", 1, 5),
+    # The practice model counts with the very vocabulary that we estimate with.
+    ModelCard("practice-1", 200_000, 64_000, 0.0, 0.0, token_ratio=1.0),
+)
+"""The models of api §5.2 and our own, newest generation first."""
+
+UNKNOWN_MODEL = ModelCard("", 200_000, 32_000)
+"""The card of a model that nobody knows: the smallest window still sold, and an output cap that most
+current models accept. Where it is wrong, the first error text corrects it (api R32)."""
+
+_PROVIDER_PREFIX = re.compile(r"^(?:[a-z]{2,6}\.)?anthropic\.")
+_VERSION_SUFFIX = re.compile(r"(?:[-@]\d{8})?(?:-latest)?(?:-v\d+)?(?::\d+)?(?:@default)?(?:\[1m\])?$")
+
+
+def family_name(model: str) -> str:
+    """The plain name in a model id: without provider, region, date and version.
+
+    "us.anthropic.claude-opus-5-5-20260901-v1:0", "anthropic/claude-opus-5-5" and "claude-opus-5-5@20260901"
+    are all "claude-opus-5-5".
+    """
+    name = model.strip().lower().rsplit("/", 1)[-1]
+    return _VERSION_SUFFIX.sub("", _PROVIDER_PREFIX.sub("", name), count=1)
+
+
+def known_card(model: str) -> ModelCard:
+    """The card of `model` from the table alone, under the id that was asked for.
+
+    Takes the known model whose name is the longest beginning of this one, so that a new point release is
+    treated like its family; anything else gets `UNKNOWN_MODEL`.
+    """
+    name = family_name(model)
+    matches = [card for card in KNOWN if name == card.id or name.startswith(card.id + "-")]
+    card = max(matches, key=lambda card: len(card.id), default=UNKNOWN_MODEL)
+    return replace(card, id=model)
+
+
+class Catalogue:
+    """The cards of all models, with what this session has learned about them."""
+
+    def __init__(self) -> None:
+        self._learned: dict[str, ModelCard] = {}
+
+    def card(self, model: str) -> ModelCard:
+        """The best card for `model`; never fails."""
+        return self._learned.get(model) or known_card(model)
+
+    def update(self, cards: Iterable[ModelCard]) -> None:
+        """Take over what the models endpoint says. What it leaves out (prices, mostly) stays as known."""
+        for new in cards:
+            old = self.card(new.id)
+            self._learned[new.id] = replace(
+                old,
+                window=new.window if new.window > 0 else old.window,
+                max_output=new.max_output if new.max_output > 0 else old.max_output,
+                input_price=new.input_price or old.input_price,
+                output_price=new.output_price or old.output_price,
+                cache_write_price=new.cache_write_price or old.cache_write_price,
+                cache_read_price=new.cache_read_price or old.cache_read_price,
+                thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
+            )
+
+    def correct(self, model: str, *, window: int | None = None, max_output: int | None = None) -> ModelCard:
+        """Take over a limit, in tokens, that an error text named; gives the corrected card.
+
+        A number that is not positive is ignored, and no model is left with an output cap above its window.
+        """
+        card = self.card(model)
+        if window is not None and window > 0:
+            card = replace(card, window=window)
+        if max_output is not None and max_output > 0:
+            card = replace(card, max_output=max_output)
+        card = replace(card, max_output=min(card.max_output, card.window))
+        self._learned[model] = card
+        return card
+
+    def cost(self, model: str, usage: Usage) -> float:
+        """What `usage` costs with this model, in USD; 0.0 where the price is unknown."""
+        return self.card(model).cost(usage)

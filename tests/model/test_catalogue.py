@@ -1,0 +1,103 @@
+"""The model table: who is found under which id, and how the session corrects it."""
+
+import pytest
+
+from harness.events import Usage
+from harness.model.catalogue import KNOWN, UNKNOWN_MODEL, Catalogue, ModelCard, Thinking, family_name, known_card
+
+
+@pytest.mark.parametrize(
+    ("asked", "family"),
+    [
+        ("claude-opus-5-5", "claude-opus-5-5"),
+        ("claude-opus-5-5-20260901", "claude-opus-5-5"),
+        ("claude-opus-5-5@20260901", "claude-opus-5-5"),
+        ("claude-opus-5-5-latest", "claude-opus-5-5"),
+        ("anthropic/claude-opus-5-5", "claude-opus-5-5"),
+        ("openrouter/anthropic/Claude-Opus-5-5", "claude-opus-5-5"),
+        ("us.anthropic.claude-opus-5-5-20260901-v1:0", "claude-opus-5-5"),
+        ("global.anthropic.claude-sonnet-4-6", "claude-sonnet-4-6"),
+        ("anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5"),
+        ("claude-sonnet-4-6[1m]", "claude-sonnet-4-6"),
+        (" practice-1 ", "practice-1"),
+    ],
+)
+def test_an_id_is_found_whatever_a_provider_wraps_around_it(asked: str, family: str) -> None:
+    assert family_name(asked) == family
+    card = known_card(asked)
+    assert card.id == asked
+    assert card.window == next(known.window for known in KNOWN if known.id == family)
+
+
+def test_the_longest_family_wins() -> None:
+    assert known_card("claude-opus-5").input_price == 5
+    assert known_card("claude-opus-5-5").input_price == 4
+    assert known_card("claude-opus-5-20260101").input_price == 5
+
+
+def test_a_new_point_release_is_treated_like_its_family() -> None:
+    assert known_card("claude-sonnet-5-9").window == 1_000_000
+
+
+def test_a_name_that_only_begins_alike_is_not_of_the_family() -> None:
+    assert known_card("claude-opus-50").window == UNKNOWN_MODEL.window
+    assert known_card("claude-opus-50").input_price is None
+
+
+@pytest.mark.parametrize("asked", ["", "gpt-9", "/", "claude", "模型", "x" * 10_000])
+def test_an_unknown_model_gets_the_careful_card(asked: str) -> None:
+    card = Catalogue().card(asked)
+    assert (card.window, card.max_output) == (200_000, 32_000)
+    assert Catalogue().cost(asked, Usage(1_000, 1_000)) == 0.0
+
+
+def test_every_known_card_is_plausible_and_named_once() -> None:
+    assert len({card.id for card in KNOWN}) == len(KNOWN)
+    for card in KNOWN:
+        assert 0 < card.max_output < card.window
+        assert 1.0 <= card.token_ratio <= 2.5
+        assert family_name(card.id) == card.id
+
+
+def test_the_practice_model_is_free() -> None:
+    assert Catalogue().cost("practice-1", Usage(10**6, 10**6, 10**6, 10**6)) == 0.0
+
+
+def test_cost_adds_the_four_kinds_of_tokens() -> None:
+    usage = Usage(input=1_000_000, output=1_000_000, cache_creation=1_000_000, cache_read=1_000_000)
+    assert Catalogue().cost("claude-sonnet-4-6", usage) == pytest.approx(3 + 15 + 3.75 + 0.3)
+    card = ModelCard("m", 1, 1, 1.0, 2.0, cache_write_price=7.0, cache_read_price=5.0)
+    assert card.cost(usage) == pytest.approx(1 + 2 + 7 + 5)
+
+
+def test_an_error_text_corrects_one_model_only() -> None:
+    catalogue = Catalogue()
+    catalogue.correct("claude-opus-5-5", window=500_000)
+    corrected = catalogue.correct("claude-opus-5-5", max_output=64_000)
+    assert (corrected.window, corrected.max_output) == (500_000, 64_000)
+    assert catalogue.card("claude-opus-5-5") == corrected
+    assert catalogue.card("claude-opus-5").window == 1_000_000
+
+
+def test_nonsense_in_an_error_text_changes_nothing() -> None:
+    catalogue = Catalogue()
+    before = catalogue.card("claude-opus-5-5")
+    assert catalogue.correct("claude-opus-5-5", window=0, max_output=-1) == before
+
+
+def test_a_small_window_also_lowers_the_output_cap() -> None:
+    assert Catalogue().correct("practice-1", window=8_000).max_output == 8_000
+
+
+def test_the_models_endpoint_refreshes_limits_and_keeps_known_prices() -> None:
+    catalogue = Catalogue()
+    catalogue.update([ModelCard("claude-sonnet-5-5", 2_000_000, 256_000), ModelCard("newcomer", 300_000, 10_000)])
+    card = catalogue.card("claude-sonnet-5-5")
+    assert (card.window, card.max_output, card.input_price, card.thinking) == (2_000_000, 256_000, 2, Thinking.ADAPTIVE)
+    assert catalogue.card("newcomer").max_output == 10_000
+
+
+def test_an_endpoint_that_leaves_limits_out_changes_nothing() -> None:
+    catalogue = Catalogue()
+    catalogue.update([ModelCard("claude-sonnet-5-5", 0, 0)])
+    assert catalogue.card("claude-sonnet-5-5") == known_card("claude-sonnet-5-5")
