@@ -104,6 +104,8 @@ class Reply:
     cut_calls: tuple[CutCall, ...] = ()
     usage: Usage = Usage()
     request_id: str | None = None
+    stop_details: Json | None = None
+    """What came with the stop reason, such as the category and explanation of a refusal."""
 
     @property
     def text(self) -> str:
