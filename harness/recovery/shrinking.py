@@ -78,17 +78,20 @@ def middle_cut(text: str, length: int) -> str:
 
 def _shortened(group: Round, length: int, *, results_only: bool) -> Round:
     return tuple(
-        replace(message, content=tuple(_shortened_block(block, length, results_only) for block in message.content))
+        replace(
+            message,
+            content=tuple(_shortened_block(block, length, results_only=results_only) for block in message.content),
+        )
         for message in group
     )
 
 
-def _shortened_block(block: Block, length: int, results_only: bool) -> Block:
+def _shortened_block(block: Block, length: int, *, results_only: bool) -> Block:
     match block:
         case {"type": "tool_result", "content": str(text)}:
             return {**block, "content": middle_cut(text, length)}
         case {"type": "tool_result", "content": list(parts)}:
-            return {**block, "content": [_shortened_block(part, length, False) for part in parts]}
+            return {**block, "content": [_shortened_block(part, length, results_only=False) for part in parts]}
         case {"type": "text", "text": str(text)} if not results_only:
             return {**block, "text": middle_cut(text, length)}
         case {"type": "tool_use", "input": dict(values)} if not results_only:
