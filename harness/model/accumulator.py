@@ -159,6 +159,7 @@ class Accumulator:
             cut_calls=cut_calls,
             usage=self.usage,
             request_id=request_id,
+            stop_details=self.stop_details,
         )
 
     def kept(self, *, open_text: bool = False) -> tuple[tuple[Block, ...], tuple[ToolCall, ...]]:

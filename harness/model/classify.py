@@ -1,0 +1,299 @@
+"""One fault from any exception, error event or reply (recovery A1, A2; api R6 to R9).
+
+The order of evidence: `error.type` of the body, status, error code, the names of the exception's
+classes through its causes, and the text only last (`wording`). Classes are compared by name, so this
+module needs neither the SDK nor its HTTP library to be imported.
+
+A fault of the configuration that looks like one of the network (a key with a line break, an address
+without scheme, a certificate that does not verify) carries `should_retry=False` (api R7).
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from harness.events import Fault, FaultKind, Json, Reply
+from harness.model.wire_errors import error_body, one_line, retry_after_s, should_retry
+from harness.model.wording import recognised
+
+_BY_TYPE: Mapping[str, FaultKind] = {
+    "overloaded_error": FaultKind.OVERLOADED,
+    "rate_limit_error": FaultKind.RATE_LIMIT,
+    "authentication_error": FaultKind.AUTH,
+    "permission_error": FaultKind.AUTH,
+    "billing_error": FaultKind.BILLING,
+    "request_too_large": FaultKind.REQUEST_TOO_LARGE,
+    "timeout_error": FaultKind.TIMEOUT,
+    "api_error": FaultKind.SERVER,
+    "conflict_error": FaultKind.SERVER,
+}
+_BY_STATUS: Mapping[int, FaultKind] = {
+    401: FaultKind.AUTH,
+    402: FaultKind.BILLING,
+    403: FaultKind.AUTH,
+    408: FaultKind.TIMEOUT,
+    409: FaultKind.SERVER,
+    413: FaultKind.REQUEST_TOO_LARGE,
+    429: FaultKind.RATE_LIMIT,
+    501: FaultKind.UNKNOWN,
+    504: FaultKind.TIMEOUT,
+    529: FaultKind.OVERLOADED,
+}
+_STATUS_OF_TYPE: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "conflict_error": 409,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+_SPENT_CODES = frozenset(
+    {
+        "enforced_spend_limit_reached",
+        "contract_spend_limit_reached",
+        "ramp_limit_exceeded",
+        "insufficient_quota",
+    }
+)
+_SERVER_SIDE = frozenset({FaultKind.OVERLOADED, FaultKind.RATE_LIMIT, FaultKind.TIMEOUT, FaultKind.SERVER})
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """An exception and its causes."""
+
+    links: tuple[BaseException, ...]
+
+    @classmethod
+    def of(cls, error: BaseException) -> "_Chain":
+        links: list[BaseException] = []
+        link: BaseException | None = error
+        while link is not None and link not in links:
+            links.append(link)
+            link = link.__cause__ or link.__context__
+        return cls(tuple(links))
+
+    def has(self, *names: str) -> BaseException | None:
+        """The first link that is an instance of a class with one of these names."""
+        for link in self.links:
+            if any(base.__name__ in names for base in type(link).__mro__):
+                return link
+        return None
+
+    def reason(self) -> str:
+        """What the innermost link that says anything says, on one line."""
+        texts = (one_line(str(link)) for link in reversed(self.links))
+        return next((text for text in texts if text), type(self.links[0]).__name__)
+
+
+def classify(error: BaseException, *, streamed: bool, reused_socket: bool = False, now: float | None = None) -> Fault:
+    """The fault that an exception stands for.
+
+    `streamed`: the response had begun. `reused_socket`: the request went out on a connection that had
+    served another one before, so a loss before the first byte says nothing about the server (B8).
+    `now`: unix time, to which a Retry-After date without a Date header is relative.
+    """
+    status, response = getattr(error, "status_code", None), getattr(error, "response", None)
+    if isinstance(status, int):
+        headers = getattr(response, "headers", None) or {}
+        return _response_fault(status, getattr(error, "body", None), headers, streamed, now)
+    return replace(_exception_fault(_Chain.of(error), streamed, reused_socket), streamed=streamed)
+
+
+def classify_reply(reply: Reply) -> Fault | None:
+    """The fault that a complete reply stands for: a refusal, or a context window that is full. Else None."""
+    match reply.stop_reason:
+        case "refusal":
+            kind, message = FaultKind.REFUSAL, _refusal(reply.stop_details or {})
+        case "model_context_window_exceeded":
+            kind, message = FaultKind.PROMPT_TOO_LONG, "the context window was full before the reply was finished"
+        case _:
+            return None
+    return Fault(
+        kind,
+        message,
+        streamed=True,
+        request_id=reply.request_id,
+        stop_reason=reply.stop_reason,
+        usage=reply.usage,
+    )
+
+
+def classify_stream_error(data: object, request_id: str | None) -> Fault:
+    """The fault of an error event inside a stream. `data` is its parsed JSON, or its text where that is not JSON.
+
+    `status` is the one that the type stands for: an overloaded_error is a 529 (api R6). A type nobody
+    knows has none.
+    """
+    status = _STATUS_OF_TYPE.get(error_body(data).type or "")
+    fault = _body_fault(status, data, streamed=True)
+    return replace(fault, request_id=request_id or fault.request_id)
+
+
+def not_a_stream(content_type: str, status: int, body_head: bytes, server: str) -> Fault:
+    """The fault of a success that is no event stream: an HTML page, one JSON object, nothing (api R13)."""
+    text = body_head.decode("utf-8", "replace").strip()
+    try:
+        parsed = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        parsed = None
+    if isinstance(parsed, dict) and "error" in parsed:
+        return replace(classify_stream_error(parsed, None), streamed=False)
+    said = f": {error_body(text).message}" if text and parsed is None else ""
+    kind = content_type.partition(";")[0].strip() or "no content type"
+    by = f" by {one_line(server)}" if server else ""
+    size = f"at least {len(body_head)} bytes" if len(body_head) else "an empty body"
+    message = f"{status} with {kind} instead of an event stream, {size}{by}{said}"
+    return Fault(FaultKind.MALFORMED_RESPONSE, one_line(message), status=status)
+
+
+def _response_fault(status: int, body: object, headers: Mapping[str, str], streamed: bool, now: float | None) -> Fault:
+    effective: int | None = status
+    if status < 300:  # the SDK's form of an error event inside a stream
+        streamed, effective = True, _STATUS_OF_TYPE.get(error_body(body).type or "")
+    fault = _body_fault(effective, body, streamed=streamed)
+    asked = should_retry(headers)
+    return replace(
+        fault,
+        retry_after_s=retry_after_s(headers, time.time() if now is None else now),
+        should_retry=fault.should_retry if asked is None else asked,
+        request_id=headers.get("request-id") or fault.request_id,
+    )
+
+
+def _body_fault(status: int | None, body: object, *, streamed: bool) -> Fault:
+    said = error_body(body)
+    kind = _kind(status, said.type, said.code)
+    tokens = limit = None
+    if kind not in _SERVER_SIDE and kind is not FaultKind.QUOTA_EXHAUSTED:
+        wording = recognised(f"{said.message}\n{said.code or ''}\n{said.type or ''}")
+        if wording is not None:
+            kind, tokens, limit = wording.kind, wording.tokens, wording.limit
+    elif kind is FaultKind.RATE_LIMIT and (wording := recognised(said.message)):
+        kind = wording.kind if wording.kind in (FaultKind.QUOTA_EXHAUSTED, FaultKind.BILLING) else kind
+    return Fault(
+        kind,
+        said.message or f"the server answered {status} and no words",
+        status=status,
+        error_type=said.type,
+        error_code=said.code,
+        should_retry=False if status == 501 else None,
+        request_id=said.request_id,
+        input_tokens=tokens,
+        limit=limit,
+        streamed=streamed,
+    )
+
+
+def _kind(status: int | None, error_type: str | None, code: str | None) -> FaultKind:
+    if code in _SPENT_CODES or error_type in _SPENT_CODES:
+        return FaultKind.QUOTA_EXHAUSTED
+    kind = _BY_TYPE.get(error_type or "")
+    if kind is FaultKind.SERVER and status is not None and status not in (409, 500):
+        kind = None  # gateways call everything an api_error; the status knows better
+    if kind is not None:
+        return kind
+    if status is None:
+        return FaultKind.UNKNOWN
+    return _BY_STATUS.get(status, FaultKind.SERVER if status >= 500 else FaultKind.UNKNOWN)
+
+
+def _exception_fault(chain: _Chain, streamed: bool, reused_socket: bool) -> Fault:
+    return next(
+        filter(None, (look(chain) for look in (_configuration, _ours, _timeout, _unreadable))),
+        None,
+    ) or _lost_connection(chain, streamed, reused_socket)
+
+
+def _configuration(chain: _Chain) -> Fault | None:
+    """What only the person can mend (api §1.1, "Config faults masquerade as network faults")."""
+
+    def final(kind: FaultKind, message: str) -> Fault:
+        return Fault(kind, message, should_retry=False)
+
+    if chain.has("LocalProtocolError"):
+        return final(
+            FaultKind.AUTH,
+            "a header cannot be sent: look for a space or line break in the key or ANTHROPIC_CUSTOM_HEADERS",
+        )
+    if any("resolve authentication method" in str(link) for link in chain.links):
+        return final(FaultKind.AUTH, "no key is set: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
+    if chain.has("UnsupportedProtocol", "InvalidURL"):
+        return final(FaultKind.UNKNOWN, "the model's address is not one: begin base_url with http:// or https://")
+    if chain.has("SSLCertVerificationError"):
+        return final(FaultKind.TLS, f"the server's certificate was refused: {chain.reason()}")
+    if (error := chain.has("SSLError")) and not chain.has("SSLEOFError", "SSLZeroReturnError"):
+        return final(FaultKind.TLS, f"no encrypted connection could be made: {one_line(str(error))}")
+    if chain.has("TooManyRedirects"):
+        return final(FaultKind.UNKNOWN, "the model's address redirects in a circle: check base_url")
+    if chain.has("ImportError"):
+        return final(FaultKind.UNKNOWN, f"a package is missing: {chain.reason()}")
+    return None
+
+
+def _ours(chain: _Chain) -> Fault | None:
+    """Faults that never reached the network."""
+    if chain.has("CancelledError", "KeyboardInterrupt"):
+        return Fault(FaultKind.CANCELLED, "interrupted")
+    if chain.has("UnicodeEncodeError"):
+        return Fault(FaultKind.HISTORY_INVALID, "the conversation holds half a character, which cannot be sent")
+    outer = chain.links[0]
+    if isinstance(outer, (ValueError, TypeError)) and "JSON" in str(outer) and not chain.has("JSONDecodeError"):
+        return Fault(FaultKind.HISTORY_INVALID, f"the conversation cannot be sent: {one_line(str(outer))}")
+    return None
+
+
+def _timeout(chain: _Chain) -> Fault | None:
+    if chain.has("ConnectTimeout"):
+        return Fault(FaultKind.TIMEOUT, "no connection came about in time")
+    if chain.has("WriteTimeout"):
+        return Fault(FaultKind.TIMEOUT, "the request could not be sent in time")
+    if chain.has("PoolTimeout"):
+        return Fault(FaultKind.TIMEOUT, "no connection was free in time")
+    if chain.has("TimeoutException", "APITimeoutError", "TimeoutError"):
+        return Fault(FaultKind.TIMEOUT, "the server did not answer in time")
+    return None
+
+
+def _unreadable(chain: _Chain) -> Fault | None:
+    """An answer arrived that is not what the API sends."""
+    if error := chain.has("BrokenStream"):
+        return Fault(FaultKind.MALFORMED_RESPONSE, f"the stream contradicts itself: {one_line(str(error))}")
+    if chain.has("JSONDecodeError", "RecursionError"):
+        return Fault(FaultKind.MALFORMED_RESPONSE, "the server sent something that is not JSON")
+    if chain.has("UnicodeDecodeError", "DecodingError"):
+        return Fault(FaultKind.MALFORMED_RESPONSE, "the server sent bytes that cannot be decoded")
+    if chain.has("AssertionError", "APIResponseValidationError"):
+        return Fault(FaultKind.MALFORMED_RESPONSE, "the server's answer has a form that nobody knows")
+    return None
+
+
+def _lost_connection(chain: _Chain, streamed: bool, reused_socket: bool) -> Fault:
+    if error := chain.has("ProxyError"):
+        return Fault(FaultKind.NETWORK, f"the proxy refused: {one_line(str(error))}")
+    if chain.has("ConnectError"):
+        return Fault(FaultKind.NETWORK, f"no connection could be made: {_without_prefix(chain)}")
+    if chain.has("TransportError", "APIConnectionError", "OSError"):
+        stale = reused_socket and not streamed
+        kind = FaultKind.STALE_SOCKET if stale else FaultKind.NETWORK
+        return Fault(kind, f"the connection broke: {_without_prefix(chain)}")
+    return Fault(FaultKind.UNKNOWN, f"{type(chain.links[0]).__name__}: {chain.reason()}")
+
+
+def _without_prefix(chain: _Chain) -> str:
+    reason = chain.reason()
+    return reason.partition("] ")[2] or reason if reason.startswith("[Errno") else reason
+
+
+def _refusal(details: Json) -> str:
+    category, explanation = details.get("category"), details.get("explanation")
+    words = "the model declined to answer"
+    if isinstance(category, str) and category:
+        words += f" ({category})"
+    return one_line(f"{words}: {explanation}") if isinstance(explanation, str) and explanation else words

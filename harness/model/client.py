@@ -1,0 +1,203 @@
+"""The model as the rest of the program sees it: a request goes in, one reply or one fault comes out."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harness.events import Block, Event, Fault, FaultKind, Json, Message, Outcome
+from harness.model.classify import classify
+from harness.model.endpoint import Endpoint
+from harness.model.exchange import Exchange
+from harness.model.patience import Ended, Patience
+from harness.model.sdk import Line, LineBuilder
+from harness.model.watchdog import Watchdog, WatchLimits
+from harness.secret import MASK
+
+if TYPE_CHECKING:
+    from harness.model.catalogue import ModelCard
+
+MODELS_S = 10.0
+"""How long the list of models may take; it is a convenience."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What a model is asked."""
+
+    model: str
+    max_tokens: int
+    system: tuple[Block, ...]
+    tools: tuple[Json, ...]
+    messages: tuple[Message, ...]
+    estimated_tokens: int
+    """Size of the prompt in tokens; the watchdog waits longer for a long one."""
+    thinking: Json | None = None
+
+    def body(self) -> Json:
+        """The JSON that is sent. What is empty is left out."""
+        body: Json = {
+            "model": self.model,
+            "max_tokens": self.max_tokens,
+            "messages": [{"role": message.role, "content": list(message.content)} for message in self.messages],
+            "stream": True,
+        }
+        if self.system:
+            body["system"] = list(self.system)
+        if self.tools:
+            body["tools"] = list(self.tools)
+        if self.thinking is not None:
+            body["thinking"] = self.thinking
+        return body
+
+
+class ModelClient:
+    """Sends requests to one endpoint, each exactly once: whoever calls decides about retries (api R1).
+
+    Belongs to one event loop. Any number of requests may be under way at the same time.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        watch: WatchLimits | None = None,
+        log: logging.Logger | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Args:
+            endpoint: where the model answers; see `endpoint.checked`.
+            watch: how much silence is too much.
+            log: gets what the SDK has to say; without one it is dropped.
+            clock: seconds, for the watchdog.
+        """
+        self._endpoint = endpoint
+        self._watch = watch or WatchLimits()
+        self._log = log
+        self._clock = clock
+        self._builder = LineBuilder(endpoint, log)
+        self._building: Future[Line] | None = None
+        self._line: Line | None = None
+
+    def preload(self) -> None:
+        """Begin to import the SDK in a thread of its own. Returns at once; a second call changes nothing."""
+        if self._building is not None:
+            return
+        building = self._building = Future()
+
+        def build() -> None:
+            building.set_running_or_notify_cancel()
+            try:
+                building.set_result(self._builder.build())
+            except BaseException as error:  # noqa: BLE001 (handed over to whoever waits for the line)
+                building.set_exception(error)
+
+        threading.Thread(target=build, name="sdk-import", daemon=True).start()
+
+    async def send(
+        self,
+        request: ModelRequest,
+        emit: Callable[[Event], None],
+        interrupt: asyncio.Event,
+        *,
+        reconnect: asyncio.Event | None = None,
+        fresh_connection: bool = False,
+    ) -> Outcome:
+        """Send one request and wait for its outcome. Raises nothing that the server or the network did.
+
+        Args:
+            request: what to ask.
+            emit: gets the pieces of the reply as they arrive, and a SilenceHint when none do.
+            interrupt: when set, the connection is closed and a CANCELLED fault keeps what had arrived.
+            reconnect: when set, a silent request is given up for a TIMEOUT fault whose `error_code` is
+                "reconnect_asked", to be tried again at once.
+            fresh_connection: use no connection that has served a request before (recovery B8).
+
+        Cancelling the task closes the connection and raises CancelledError as usual.
+        """
+        if interrupt.is_set():
+            return Fault(FaultKind.CANCELLED, "interrupted")
+        watchdog = Watchdog(self._watch, request.estimated_tokens, self._clock())
+        patience = Patience(watchdog, self._watch.hint_s, emit, interrupt, reconnect, self._clock)
+        line = await patience.wait_for(self._ready(fresh=fresh_connection))
+        if isinstance(line, Ended):
+            return Fault(FaultKind.CANCELLED, line.reason)
+        if isinstance(line, Fault):
+            return self._without_secrets(line)
+        line.users += 1
+        try:
+            exchange = Exchange(line, request.body(), emit, patience)
+            outcome = await patience.wait_for(exchange.run())
+            if isinstance(outcome, Ended):
+                outcome = exchange.given_up(outcome)
+            return self._without_secrets(outcome) if isinstance(outcome, Fault) else outcome
+        finally:
+            line.users -= 1
+            await line.close_if_unused()
+
+    async def models(self) -> "tuple[ModelCard, ...]":
+        """The models that the endpoint offers, with its limits and our prices; nothing when it does not say."""
+        from harness.model.catalogue import Catalogue
+
+        line = await self._ready(fresh=False)
+        if isinstance(line, Fault):
+            return ()
+        import httpx2
+
+        try:
+            async with asyncio.timeout(MODELS_S):
+                response = await line.sdk.get(
+                    "/v1/models", cast_to=httpx2.Response, options={"params": {"limit": 1000}}
+                )
+                listed = response.json()["data"]
+        except Exception as error:  # noqa: BLE001 (the border: the list is a convenience, whatever is wrong with it)
+            if self._log is not None:
+                self._log.info("no list of models: %s", classify(error, streamed=False).message)
+            return ()
+        catalogue = Catalogue()
+        return tuple(_card(catalogue.card(entry["id"]), entry) for entry in listed if isinstance(entry.get("id"), str))
+
+    async def aclose(self) -> None:
+        """Close all connections. Requests under way end first."""
+        line, self._line, self._building = self._line, None, None
+        if line is not None:
+            line.retired = True
+            await line.close_if_unused()
+
+    async def _ready(self, *, fresh: bool) -> Line | Fault:
+        """The line to use, with a new pool of connections when `fresh`."""
+        try:
+            if self._line is None:
+                self.preload()
+                assert self._building is not None
+                self._line = await asyncio.wrap_future(self._building)
+            elif fresh:
+                old, self._line = self._line, self._builder.build()
+                old.retired = True
+                await old.close_if_unused()
+        except Exception as error:  # noqa: BLE001 (the border: a proxy variable or certificate store may be broken)
+            self._building = None
+            return classify(error, streamed=False)
+        return self._line
+
+    def _without_secrets(self, fault: Fault) -> Fault:
+        """A server may quote the key it refused; nobody else gets to see it (api R2)."""
+        message = fault.message
+        for secret in (self._endpoint.api_key, self._endpoint.auth_token):
+            if secret is not None:
+                message = message.replace(secret.reveal(), MASK)
+        return replace(fault, message=message) if message != fault.message else fault
+
+
+def _card(known: "ModelCard", entry: Json) -> "ModelCard":
+    window, max_output = entry.get("max_input_tokens"), entry.get("max_tokens")
+    return replace(
+        known,
+        window=window if isinstance(window, int) and window > 0 else known.window,
+        max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
+    )

@@ -1,0 +1,162 @@
+"""The SDK and the connections under it: imported late, built once, quiet.
+
+Nothing else imports `anthropic` or `httpx2`. The import costs most of a second (api §7), so it runs
+in a thread while the program starts.
+"""
+
+import gc
+import logging
+import ssl
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.model.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+CONNECT_S = 10.0
+WRITE_S = 60.0
+POOL_S = 10.0
+KEEPALIVE_S = 90.0
+"""How long an idle connection is kept: longer than most tools run (api §2.2)."""
+
+_LOGGERS = ("anthropic", "httpx2", "httpcore2")
+_NO_KEY_NEEDED = "no-key-needed"
+
+Tracer = Callable[[str, dict[str, Any]], Awaitable[None]]
+"""Told what happens on the wire: a name such as "connection.connect_tcp.started", and details."""
+
+wire_tracer: ContextVar[Tracer | None] = ContextVar("wire_tracer", default=None)
+"""Who watches the requests of the current task. Read by the hook of every HTTP client made here."""
+
+
+@dataclass(slots=True)
+class Line:
+    """The SDK's client and the pool of connections under it."""
+
+    sdk: "AsyncAnthropic"
+    users: int = 0
+    """Requests under way."""
+    retired: bool = False
+    """No new request goes out on it; the last one under way closes it."""
+
+    async def close_if_unused(self) -> None:
+        """Close the connections of a retired line that nobody uses any more."""
+        if self.retired and not self.users:
+            await self.sdk.close()
+
+
+class LineBuilder:
+    """Makes lines to one endpoint. Its methods block; the first call takes about a second."""
+
+    def __init__(self, endpoint: Endpoint, log: logging.Logger | None) -> None:
+        self._endpoint = endpoint
+        self._log = log
+        self._ssl_context: ssl.SSLContext | None = None
+
+    def build(self) -> Line:
+        """A line with no connections yet."""
+        load(self._log)
+        from anthropic import AsyncAnthropic
+
+        endpoint = self._endpoint
+        credential = endpoint.credential
+        client = AsyncAnthropic(
+            # Given explicitly even where none is needed, so that none is taken from the environment (api R3).
+            api_key=credential.reveal() if credential is not None else _NO_KEY_NEEDED,
+            base_url=endpoint.base_url,
+            max_retries=0,
+            timeout=_timeouts(),
+            http_client=self._http_client(),
+            open_telemetry=False,
+        )
+        if endpoint.is_loopback:
+            # ANTHROPIC_CUSTOM_HEADERS is meant for a gateway elsewhere; the SDK has no switch for it.
+            client._custom_headers = {}
+        client.platform_headers()
+        return Line(client)
+
+    def _http_client(self) -> "httpx2.AsyncClient":
+        import httpx2
+        from anthropic import DefaultAsyncHttpxClient
+
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEPALIVE_S)
+        if self._ssl_context is None:
+            self._ssl_context = httpx2.create_ssl_context() if self._endpoint.encrypted else _trusting_nobody()
+        hooks = {"request": [_attach_tracer]}
+        if self._endpoint.is_loopback:
+            return httpx2.AsyncClient(
+                verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks, trust_env=False
+            )
+        return DefaultAsyncHttpxClient(verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks)
+
+
+def load(log: logging.Logger | None = None) -> None:
+    """Import the SDK with the garbage collector paused, and send what its loggers say to `log` or nowhere.
+
+    Nothing of the SDK's reaches stderr, with ANTHROPIC_LOG set or not (api R4). Loggers belong to the
+    process: the `log` given last gets everything.
+    """
+    with _collector_paused(), _root_logger_left_alone():
+        import anthropic  # noqa: F401
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers = [_Forward(log) if log is not None else logging.NullHandler()]
+        logger.propagate = False
+
+
+class _Forward(logging.Handler):
+    """Hands the records of one logger to another."""
+
+    def __init__(self, target: logging.Logger) -> None:
+        super().__init__()
+        self._target = target
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._target.isEnabledFor(record.levelno):
+            self._target.handle(record)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Importing makes a great many objects that stay: looking through them again and again is wasted."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextmanager
+def _root_logger_left_alone() -> Iterator[None]:
+    """`logging.basicConfig`, which the SDK calls when ANTHROPIC_LOG is set, does nothing if there is a handler."""
+    root, handler = logging.getLogger(), logging.NullHandler()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+
+
+def _timeouts() -> "httpx2.Timeout":
+    import httpx2
+
+    # Reading has no limit of its own: the watchdog knows what is silence and what is thinking.
+    return httpx2.Timeout(connect=CONNECT_S, read=None, write=WRITE_S, pool=POOL_S)
+
+
+def _trusting_nobody() -> ssl.SSLContext:
+    """For plain http: loads no certificates, which takes 20 ms, and so refuses a redirect to https."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+async def _attach_tracer(request: "httpx2.Request") -> None:
+    if (tracer := wire_tracer.get()) is not None:
+        request.extensions = {**request.extensions, "trace": tracer}

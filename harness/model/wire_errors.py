@@ -1,0 +1,113 @@
+"""What an error response says: its body in any dialect, its headers, and one clean line of it."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+from harness.secret import MASK
+
+_SECRETS = re.compile(r"(?i)\b(?:sk-[\w-]{6,}|(?<=bearer )[^\s'\"]+|(?<=x-api-key: )[^\s'\"]+)")
+_LONGEST_LINE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBody:
+    """The body of an error response, whoever wrote it."""
+
+    message: str
+    """One line without secrets; empty when the body says nothing."""
+    type: str | None = None
+    code: str | None = None
+    """`error.details.error_code`, or `error.code` in the dialect of OpenAI."""
+    request_id: str | None = None
+
+
+def error_body(body: object) -> ErrorBody:
+    """Reads a parsed or unparsed error body: Anthropic's, OpenAI's, Google's, FastAPI's, an HTML page, plain text."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    if isinstance(body, bytes):
+        body = body.decode("utf-8", "replace")
+    if isinstance(body, str):
+        return ErrorBody(_page(body) if _is_html(body) else one_line(body))
+    if not isinstance(body, dict):
+        return ErrorBody("")
+    error = body.get("error", body)
+    if not isinstance(error, dict):
+        return ErrorBody(one_line(str(error)), request_id=_text(body.get("request_id")))
+    details = error.get("details")
+    code = details.get("error_code") if isinstance(details, dict) else None
+    message = next(filter(None, (_text(error.get(key)) for key in ("message", "Message", "detail"))), None)
+    return ErrorBody(
+        message=one_line(message if message is not None else json.dumps(error, ensure_ascii=False, default=str)),
+        type=_text(error.get("type")),
+        code=_text(code) or _text(error.get("code")),
+        request_id=_text(body.get("request_id")),
+    )
+
+
+def one_line(text: str) -> str:
+    """The text on one line of bounded length, with what looks like a key masked."""
+    line = " ".join(_SECRETS.sub(MASK, text).split())
+    line = "".join(character for character in line if character.isprintable())
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
+
+
+def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds the server asks us to wait, or None when it says nothing usable (api R10, recovery B2).
+
+    `retry-after-ms` goes before `retry-after`, which holds seconds or an HTTP date. A date counts from
+    the response's own `date` header, so that a wrong clock does no harm, else from `now` (unix time).
+    """
+    for seconds in _waits(headers, now):
+        if math.isfinite(seconds) and seconds > 0:
+            return seconds
+    return None
+
+
+def should_retry(headers: Mapping[str, str]) -> bool | None:
+    """The header x-should-retry; None when it is missing or says neither true nor false."""
+    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").strip().lower())
+
+
+def _waits(headers: Mapping[str, str], now: float) -> Iterator[float]:
+    if (milliseconds := _float(headers.get("retry-after-ms"))) is not None:
+        yield milliseconds / 1000
+    value = headers.get("retry-after")
+    if (seconds := _float(value)) is not None:
+        yield seconds
+    elif (until := _date(value)) is not None:
+        since = _date(headers.get("date"))
+        yield until.timestamp() - (since.timestamp() if since is not None else now)
+
+
+def _float(value: str | None) -> float | None:
+    try:
+        return float(value) if value is not None else None
+    except ValueError:
+        return None
+
+
+def _date(value: str | None) -> datetime | None:
+    try:
+        return parsedate_to_datetime(value) if value is not None else None
+    except ValueError:
+        return None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _is_html(text: str) -> bool:
+    return text.lstrip()[:200].lower().startswith(("<!doctype html", "<html", "<head", "<body"))
+
+
+def _page(html: str) -> str:
+    title = re.search(r"(?is)<title[^>]*>(.*?)</title>", html[:20_000])
+    words = one_line(title.group(1)) if title else ""
+    return f"a web page of {len(html)} characters" + (f" with the title “{words}”" if words else "")

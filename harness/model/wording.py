@@ -1,0 +1,141 @@
+"""Error texts that name a fault which status and type do not: the last resort of the classifier (api R6).
+
+One row is one wording seen in the wild. Named groups carry numbers: `tokens` is the size of the
+prompt, `limit` what it may be. A row must not match anything else: "must not be longer" or
+"no longer" is not "too long", and the digits in "214290 tokens" are not a status.
+"""
+
+import re
+from dataclasses import dataclass
+
+from harness.events import FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text that was recognised."""
+
+    kind: FaultKind
+    tokens: int | None = None
+    """Size of the prompt in tokens, where the text names it."""
+    limit: int | None = None
+    """The limit that was passed, in tokens, where the text names it."""
+
+
+_N = r"\d[\d,_]*"
+
+_TOO_LONG = (
+    # Anthropic; also the form that gateways shorten
+    rf"prompt is too long(?:: (?P<tokens>{_N}) tokens > (?P<limit>{_N}) maximum)?",
+    # Amazon Bedrock
+    r"input is too long for (?:the )?requested model",
+    # OpenAI and everything that speaks its dialect
+    rf"maximum context length is (?P<limit>{_N}) tokens.{{0,80}}?(?:requested|resulted in) (?:about )?(?P<tokens>{_N})",
+    rf"maximum context length is (?P<limit>{_N}) tokens",
+    r"\bcontext_length_exceeded\b",
+    r"input tokens exceed the configured limit",
+    # Google Gemini
+    rf"input token count \(?(?P<tokens>{_N})\)? exceeds the maximum(?: number of tokens allowed)? \(?(?P<limit>{_N})",
+    r"input token count .{0,20}exceeds the maximum",
+    # llama.cpp; the numbers stand on either side
+    rf"request \((?P<tokens>{_N}) tokens\) exceeds the available context size \((?P<limit>{_N})",
+    r"exceeds? the available context size",
+    # Gateways and routers
+    r"\bprompt_too_long\b",
+    r"\binput_too_long\b",
+    rf"too many (?:input )?tokens: (?P<tokens>{_N})\D{{1,40}}?(?P<limit>{_N})",
+    r"too many (?:input )?tokens(?! per)",
+    r"exceeds? the (?:model'?s |maximum )?context (?:window|length|limit)",
+    rf"context window (?:of (?P<limit>{_N}) tokens )?(?:is |was )?exceeded",
+    rf"input \((?P<tokens>{_N}) tokens\) is longer than the model'?s context length \((?P<limit>{_N})",
+    rf"prompt (?:token count|length) (?:of )?\(?(?P<tokens>{_N})\)? exceeds the limit (?:of )?\(?(?P<limit>{_N})",
+)
+
+_OUTPUT_CAP = (
+    rf"input length and `?max_tokens`? exceed context limit(?:: (?P<tokens>{_N}) \+ {_N} > (?P<limit>{_N}))?",
+    rf"max_tokens: {_N} > (?P<limit>{_N}), which is the maximum allowed number of output tokens",
+    rf"max_tokens is too large: {_N}.{{0,80}}?supports at most (?P<limit>{_N})",
+)
+
+_MEDIA = (
+    r"image exceeds .{0,20}maximum",
+    r"image dimensions exceed max allowed size",
+    r"could not process (?:the )?(?:image|pdf|document)",
+    r"image does not match the provided media type",
+    r"(?:pdf|document) (?:is password protected|cannot be read|specified was not valid)",
+    r"maximum of \d+ (?:pdf )?pages may be provided",
+    r"too many (?:images|image blocks)",
+)
+
+_SIGNATURE = (
+    r"invalid `?signature`? in `?thinking`? block",
+    r"`?thinking`? or `?redacted_thinking`? blocks in the latest assistant message cannot be modified",
+    r"expected `?thinking`? or `?redacted_thinking`?, but found",
+)
+
+_BILLING = (r"credit balance is too low", r"\binsufficient (?:credits?|funds|balance)\b")
+
+_QUOTA = (
+    r"reached your specified .{0,30}usage limits",
+    r"exceeded your current quota",
+    r"\binsufficient_quota\b",
+    r"\bspend(?:ing)? (?:limit|cap)\b",
+)
+
+_HISTORY = (
+    r"`?tool_use`? ids were found without `?tool_result`? blocks",
+    r"unexpected `?tool_use_id`? found in `?tool_result`? blocks",
+    r"`?tool_use`? ids must be unique",
+    r"each `?tool_use`? (?:block )?must have (?:a single|exactly one) result",
+    r"multiple `?tool_result`? blocks with id",
+    r"tool_use\.input: input should be a valid dictionary",
+    r"text content blocks must (?:be non-empty|contain non-whitespace text)",
+    r"must have non-empty content",
+    r"final assistant content cannot end with trailing whitespace",
+    r"at least one message is required",
+    r"must end with a user message",
+    r"first message must use the `?user`? role",
+    r"roles must alternate",
+    r"blocks with cache_control may be provided",
+    r"`?thinking`? block(?:s)? must (?:be|contain)",
+)
+
+_MODEL = (
+    r"^model: \S+$",
+    r"model [`'\"]?[\w./:@-]+[`'\"]? (?:does not exist|was not found|not found|is not available)",
+    r"\bmodel_not_found\b",
+    r"\b(?:invalid|unknown) model name\b",
+    r"no such model\b",
+)
+
+_TABLE = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE), kind)
+    for kind, patterns in (
+        (FaultKind.MAX_TOKENS_OVERFLOW, _OUTPUT_CAP),
+        (FaultKind.PROMPT_TOO_LONG, _TOO_LONG),
+        (FaultKind.MEDIA, _MEDIA),
+        (FaultKind.SIGNATURE, _SIGNATURE),
+        (FaultKind.BILLING, _BILLING),
+        (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
+        (FaultKind.HISTORY_INVALID, _HISTORY),
+        (FaultKind.MODEL_NOT_FOUND, _MODEL),
+    )
+    for pattern in patterns
+)
+
+_LONGEST = 4_000
+"""Characters looked at. Error texts that quote the whole request exist."""
+
+
+def recognised(text: str) -> Wording | None:
+    """What the text of an error says, or None where no row fits."""
+    head = text[:_LONGEST]
+    for pattern, kind in _TABLE:
+        if found := pattern.search(head):
+            numbers = found.groupdict()
+            return Wording(kind, _number(numbers.get("tokens")), _number(numbers.get("limit")))
+    return None
+
+
+def _number(digits: str | None) -> int | None:
+    return int(re.sub(r"\D", "", digits)) if digits else None
