@@ -62,8 +62,11 @@ class LineBuilder:
     def build(self) -> Line:
         """A line with no connections yet."""
         load(self._log)
+        import anyio
         from anthropic import AsyncAnthropic
 
+        # Loads what the first request would otherwise load on the program's own loop.
+        anyio.run(anyio.sleep, 0)
         endpoint = self._endpoint
         credential = endpoint.credential
         client = AsyncAnthropic(

@@ -1,0 +1,370 @@
+"""Whole streams against the SDK's own accumulator, broken and odd ones against the rules of api R17 and R18."""
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.events import Json, TextDelta, ThinkingDelta, ToolCall, ToolCallDelta, Usage
+from harness.model.accumulator import Accumulator, BrokenStream
+
+Events = list[tuple[str, Json]]
+
+USAGE = {"input_tokens": 10, "output_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 3}
+
+
+def message_start() -> tuple[str, Json]:
+    message: Json = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "practice-1",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": USAGE,
+    }
+    return "message_start", {"type": "message_start", "message": message}
+
+
+def start(index: int, **block: Any) -> tuple[str, Json]:
+    return "content_block_start", {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def delta(index: int, **delta: Any) -> tuple[str, Json]:
+    return "content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta}
+
+
+def stop(index: int) -> tuple[str, Json]:
+    return "content_block_stop", {"type": "content_block_stop", "index": index}
+
+
+def end(reason: str | None, output_tokens: int = 7) -> Events:
+    changed = {"stop_reason": reason, "stop_sequence": None}
+    return [
+        ("message_delta", {"type": "message_delta", "delta": changed, "usage": {"output_tokens": output_tokens}}),
+        ("message_stop", {"type": "message_stop"}),
+    ]
+
+
+def tool(index: int, *pieces: str, id: str = "toolu_1", name: str = "bash", closed: bool = True) -> Events:
+    events = [start(index, type="tool_use", id=id, name=name, input={})]
+    events += [delta(index, type="input_json_delta", partial_json=piece) for piece in pieces]
+    return [*events, stop(index)] if closed else events
+
+
+def text(index: int, *pieces: str, closed: bool = True) -> Events:
+    events = [start(index, type="text", text="")]
+    events += [delta(index, type="text_delta", text=piece) for piece in pieces]
+    return [*events, stop(index)] if closed else events
+
+
+def thinking(index: int, thought: str, signature: str | None) -> Events:
+    events = [start(index, type="thinking", thinking="", signature="")]
+    events.append(delta(index, type="thinking_delta", thinking=thought))
+    if signature is not None:
+        events.append(delta(index, type="signature_delta", signature=signature))
+    return [*events, stop(index)]
+
+
+def accumulated(events: Sequence[tuple[str, Json]]) -> Accumulator:
+    accumulator = Accumulator()
+    for name, data in events:
+        accumulator.feed(name, data)
+    return accumulator
+
+
+# --- whole streams -------------------------------------------------------------------------------
+
+texts = st.text('ab "\\\n{}[]:,é漢😀', max_size=30)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def pieces(draw: st.DrawFn, whole: str) -> list[str]:
+    cuts = sorted(draw(st.lists(st.integers(0, len(whole)), max_size=5)))
+    edges = [0, *cuts, len(whole)]
+    return [whole[left:right] for left, right in itertools.pairwise(edges)]
+
+
+@st.composite
+def whole_streams(draw: st.DrawFn) -> tuple[Events, str]:
+    events, reasons = [message_start()], ["end_turn", "stop_sequence", "pause_turn"]
+    for index in range(draw(st.integers(0, 4))):
+        match draw(st.sampled_from(["text", "tool", "thinking"])):
+            case "text":
+                events += text(index, *draw(pieces(draw(texts))))
+            case "tool":
+                reasons = ["tool_use"]
+                input_json = json.dumps(draw(st.dictionaries(texts, json_values, max_size=3)))
+                events += tool(index, *draw(pieces(input_json)), id=f"toolu_{index}")
+            case _:
+                events += thinking(index, draw(texts), draw(st.text("abc=", min_size=1, max_size=6)))
+        if draw(st.booleans()):
+            events.append(("ping", {"type": "ping"}))
+    reason = draw(st.sampled_from(reasons))
+    return [*events, *end(reason, draw(st.integers(0, 10**6)))], reason
+
+
+def accumulated_by_the_sdk(events: Events) -> Json:
+    from anthropic.lib.streaming._messages import accumulate_event
+
+    snapshot: Any = None
+    buffers: dict[int, bytes] = {}
+    for name, data in events:
+        if name not in ("ping", "message_stop"):
+            event: Any = data
+            if snapshot is None:
+                from anthropic.types import RawMessageStartEvent
+
+                event = RawMessageStartEvent.model_validate(data)
+            snapshot = accumulate_event(event=event, current_snapshot=snapshot, json_bufs=buffers)
+    result: Json = snapshot.to_dict()
+    return result
+
+
+@settings(deadline=None)
+@given(whole_streams())
+def test_a_whole_stream_gives_what_the_sdk_makes_of_it(stream: tuple[Events, str]) -> None:
+    events, reason = stream
+    theirs, ours = accumulated_by_the_sdk(events), accumulated(events).reply("req_1")
+    assert list(ours.content) == theirs["content"]
+    assert ours.stop_reason == theirs["stop_reason"] == reason
+    assert ours.model == theirs["model"]
+    assert ours.usage == Usage(10, theirs["usage"]["output_tokens"], 2, 3)
+    assert [(call.id, call.input) for call in ours.calls] == [
+        (block["id"], block["input"]) for block in theirs["content"] if block["type"] == "tool_use"
+    ]
+    assert ours.cut_calls == ()
+
+
+@given(whole_streams(), st.data())
+def test_a_prefix_of_a_stream_keeps_only_blocks_of_the_whole_and_runs_none_that_was_cut(
+    stream: tuple[Events, str], data: st.DataObject
+) -> None:
+    events, _ = stream
+    whole = accumulated(events).reply()
+    cut = accumulated(events[: data.draw(st.integers(0, len(events) - 1))])
+    assert not cut.complete
+    kept, calls = cut.kept()
+    remaining = iter(whole.content)
+    assert all(block in remaining for block in kept)
+    assert set(map(repr, calls)) <= set(map(repr, whole.calls))
+    assert [block["id"] for block in kept if block["type"] == "tool_use"] == [call.id for call in calls]
+
+
+def test_pieces_are_shown_as_they_arrive() -> None:
+    accumulator = Accumulator()
+    events = [message_start(), *text(0, "he", "", "llo"), *thinking(1, "hm", "s"), *tool(2, "", '{"a":', "1}")]
+    shown = [event for name, data in events if (event := accumulator.feed(name, data)) is not None]
+    assert shown == [
+        TextDelta("he"),
+        TextDelta("llo"),
+        ThinkingDelta("hm"),
+        ToolCallDelta("bash", 0),
+        ToolCallDelta("bash", 0),
+        ToolCallDelta("bash", 5),
+        ToolCallDelta("bash", 7),
+    ]
+    assert accumulator.shown_characters == 5
+
+
+def test_the_phase_follows_the_open_block() -> None:
+    accumulator = Accumulator()
+    phases = []
+    for name, data in [message_start(), *thinking(0, "hm", "s"), *text(1, "x"), *tool(2, "{}")]:
+        accumulator.feed(name, data)
+        phases.append(accumulator.phase)
+    in_thinking, in_block = ["thinking"] * 3, ["content"] * 2
+    assert phases == ["waiting", *in_thinking, "waiting", *in_block, "waiting", *in_block, "waiting"]
+
+
+def test_ten_thousand_pieces_make_one_input() -> None:
+    accumulator = accumulated([message_start(), *tool(0, *(['{"a":"'] + ["x"] * 10_000 + ['"}'])), *end("tool_use")])
+    assert accumulator.reply().calls == (ToolCall("toolu_1", "bash", {"a": "x" * 10_000}),)
+
+
+def test_unknown_fields_and_the_order_of_keys_survive() -> None:
+    block = {"id": "toolu_1", "caller": {"type": "direct"}, "type": "tool_use", "input": {}, "name": "bash"}
+    events = [message_start(), start(0, **block), delta(0, type="input_json_delta", partial_json="{}"), stop(0)]
+    (received,) = accumulated([*events, *end("tool_use")]).reply().content
+    assert list(received.items()) == list(block.items())
+
+
+def test_unknown_events_deltas_and_blocks_are_no_error() -> None:
+    strange = {"type": "hologram", "depth": 3}
+    events = [
+        message_start(),
+        ("weather", {"sunny": True}),
+        start(0, **strange),
+        delta(0, type="hologram_delta", photons=1),
+        stop(0),
+        *text(1, "hi"),
+        *end("brand_new_reason"),
+    ]
+    reply = accumulated(events).reply()
+    assert reply.content == (strange, {"type": "text", "text": "hi"})
+    assert reply.stop_reason == "brand_new_reason"
+
+
+def test_missing_usage_is_no_error() -> None:
+    events = [("message_start", {"message": {"model": "m"}}), ("message_delta", {"delta": {"stop_reason": "end_turn"}})]
+    assert accumulated([*events, ("message_stop", {})]).reply().usage == Usage()
+
+
+def test_usage_counts_are_totals() -> None:
+    events = [message_start(), *end("end_turn", 5)]
+    events[1][1]["usage"]["input_tokens"] = 11
+    assert accumulated(events).usage == Usage(11, 5, 2, 3)
+
+
+def test_the_reason_of_a_refusal_travels_with_the_reply() -> None:
+    events = [message_start(), *end("refusal")]
+    events[1][1]["delta"]["stop_details"] = {"category": "bio", "explanation": "no"}
+    assert accumulated(events).reply().stop_details == {"category": "bio", "explanation": "no"}
+
+
+# --- contradictions ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [message_start(), message_start()],
+        [start(0, type="text", text="")],
+        [message_start(), delta(0, type="text_delta", text="x")],
+        [message_start(), stop(3)],
+        [message_start(), *text(0, "x"), delta(0, type="text_delta", text="y")],
+        [message_start(), *text(0, "x"), start(0, type="text", text="")],
+        [message_start(), ("content_block_start", {"index": "0", "content_block": {"type": "text"}})],
+        [message_start(), ("content_block_start", {"index": 0, "content_block": None})],
+    ],
+)
+def test_events_that_contradict_each_other_break_the_stream(events: Events) -> None:
+    with pytest.raises(BrokenStream):
+        accumulated(events)
+
+
+def test_a_stream_is_complete_only_with_message_stop_and_a_reason() -> None:
+    assert accumulated([message_start(), *text(0, "x"), *end("end_turn")]).complete
+    assert not accumulated([message_start(), *text(0, "x"), *end("end_turn")[:1]]).complete
+    assert not accumulated([message_start(), *text(0, "x"), *end(None)]).complete
+    with pytest.raises(ValueError, match="not complete"):
+        accumulated([message_start()]).reply()
+
+
+# --- which calls may run -------------------------------------------------------------------------
+
+CUT_INPUTS = {
+    "cut in a value": ['{"path":"a.py","content":"def f('],
+    "cut after a key": ['{"path"'],
+    "cut number": ['{"n": 12'],
+    "invalid": ['{"path": }'],
+    "array": ["[1, 2]"],
+    "string": ['"rm -rf /"'],
+    "two objects": ["{}{}"],
+    "repeated key": ['{"command": "ls", "command": "rm"}'],
+    "repeated key inside": ['{"edits": [{"a": 1, "a": 2}]}'],
+    "not a number": ['{"n": NaN}'],
+    "too deep": ["[" * 100_000],
+}
+
+
+@pytest.mark.parametrize("name", CUT_INPUTS)
+def test_a_call_whose_input_is_not_a_strict_object_never_runs(name: str) -> None:
+    reply = accumulated([message_start(), *tool(0, *CUT_INPUTS[name]), *end("tool_use")]).reply()
+    assert reply.calls == ()
+    assert reply.content == ()
+    assert [(call.id, call.name) for call in reply.cut_calls] == [("toolu_1", "bash")]
+    assert accumulated([message_start(), *tool(0, *CUT_INPUTS[name])]).kept() == ((), ())
+
+
+def test_a_call_that_was_not_closed_never_runs() -> None:
+    reply = accumulated([message_start(), *tool(0, '{"a": 1}', closed=False), *end("tool_use")]).reply()
+    assert (reply.calls, reply.content) == ((), ())
+    assert "broke off" in reply.cut_calls[0].why
+
+
+@pytest.mark.parametrize(("id", "name"), [("", "bash"), ("toolu_1", "")])
+def test_a_call_without_id_or_name_never_runs(id: str, name: str) -> None:
+    reply = accumulated([message_start(), *tool(0, "{}", id=id, name=name), *end("tool_use")]).reply()
+    assert (reply.calls, len(reply.cut_calls)) == ((), 1)
+
+
+def test_an_id_runs_once() -> None:
+    reply = accumulated([message_start(), *tool(0, '{"n":1}'), *tool(1, '{"n":2}'), *end("tool_use")]).reply()
+    assert reply.calls == (ToolCall("toolu_1", "bash", {"n": 1}),)
+    assert len(reply.cut_calls) == 1
+
+
+def test_a_call_without_arguments_runs_only_in_a_complete_message() -> None:
+    whole = [message_start(), *tool(0), *end("tool_use")]
+    assert accumulated(whole).reply().calls == (ToolCall("toolu_1", "bash", {}),)
+    assert accumulated(whole[:-1]).kept() == ((), ())
+    assert accumulated(whole[:-2]).kept() == ((), ())
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])
+@pytest.mark.parametrize("last", [[], ['{"n":2}']])
+def test_at_a_limit_the_last_call_never_runs_and_earlier_ones_may(
+    reason: Literal["max_tokens"], last: list[str]
+) -> None:
+    events = [message_start(), *tool(0, '{"n":1}', id="a"), *tool(1, *last, id="b"), *text(2, "x"), *end(reason)]
+    reply = accumulated(events).reply()
+    assert [call.id for call in reply.calls] == ["a"]
+    assert [call.id for call in reply.cut_calls] == ["b"]
+    assert [block.get("id") for block in reply.content] == ["a", None]
+
+
+@pytest.mark.parametrize("reason", ["refusal", "end_turn", "stop_sequence", "pause_turn", "something_new"])
+def test_after_any_other_reason_no_call_runs(reason: str) -> None:
+    reply = accumulated([message_start(), *tool(0, "{}", id="a"), *tool(1, "{}", id="b"), *end(reason)]).reply()
+    assert (reply.calls, reply.content) == ((), ())
+    assert len(reply.cut_calls) == 2
+
+
+# --- what is kept --------------------------------------------------------------------------------
+
+
+def test_thinking_without_a_signature_is_left_out() -> None:
+    events = [message_start(), *thinking(0, "hm", None), *text(1, "x"), *end("end_turn")]
+    assert accumulated(events).reply().content == ({"type": "text", "text": "x"},)
+
+
+def test_of_a_broken_stream_whole_text_calls_and_signed_thinking_are_kept() -> None:
+    events = [
+        message_start(),
+        *thinking(0, "signed", "sig"),
+        *thinking(1, "unsigned", None),
+        *text(2, "said"),
+        *text(3, " \n"),
+        *tool(4, '{"a": 1}', id="whole"),
+        *thinking(5, "after", "sig"),
+        *tool(6, '{"a": ', id="cut", closed=False),
+    ]
+    kept, calls = accumulated(events).kept()
+    assert [block["type"] for block in kept] == ["thinking", "text", "tool_use"]
+    assert calls == (ToolCall("whole", "bash", {"a": 1}),)
+
+
+def test_thinking_alone_is_not_kept() -> None:
+    assert accumulated([message_start(), *thinking(0, "signed", "sig")]).kept() == ((), ())
+
+
+def test_an_interrupt_keeps_the_text_that_was_being_written() -> None:
+    events = [message_start(), *text(0, "half a sen", closed=False)]
+    assert accumulated(events).kept() == ((), ())
+    assert accumulated(events).kept(open_text=True) == (({"type": "text", "text": "half a sen"},), ())
+
+
+def test_text_that_was_never_closed_belongs_to_a_complete_message() -> None:
+    events = [message_start(), *text(0, "all of it", closed=False), *end("end_turn")]
+    assert accumulated(events).reply().text == "all of it"
