@@ -1,1 +1,6 @@
 """Who may do what: the question before anything that writes or runs."""
+
+from harness.permissions.permissions import Permissions, Rule
+from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
+
+__all__ = ["Allow", "Answer", "Ask", "Decision", "Deny", "Mode", "PermissionRequest", "Permissions", "Rule"]

@@ -1,0 +1,81 @@
+"""The question, the answers and the decisions."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+from harness.events import Json
+from harness.tools.tool import Effect
+
+
+class Mode(StrEnum):
+    """What happens to a call that writes or runs, where no rule and no earlier answer decides."""
+
+    ASK = "ask"
+    """A person is asked."""
+    YOLO = "yolo"
+    """It is allowed."""
+    DENY = "deny"
+    """It is refused: nobody is there to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """A call that wants to run."""
+
+    call_id: str
+    tool: str
+    effect: Effect
+    summary: str
+    """The call in one line."""
+    detail: str
+    """What a person should see before answering: the command, the diff."""
+    input: Json
+    outside: Path | None = None
+    """Where the call would leave the workspace. Nothing may today; the seam for rules that let it (lessons D19)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered to a question."""
+
+    choice: Literal["once", "always", "no"]
+    why: str = ""
+    """The reason, which also goes back to the model (lessons D21)."""
+    by: Literal["person", "rule", "mode", "default"] = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The call may run."""
+
+    why: str
+    by: Literal["person", "rule", "mode", "default"] = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """The call must not run."""
+
+    why: str
+    by: Literal["person", "rule", "mode", "default"] = "default"
+
+    @property
+    def message(self) -> str:
+        """The tool result for the model."""
+        if self.by == "person":
+            return (
+                f"The user did not allow this: {self.why or 'no reason was given'}. Do not try to reach it another way."
+            )
+        return f"This was not allowed: {self.why}."
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A person has to decide."""
+
+    why: str
+
+
+Decision = Allow | Deny | Ask

@@ -1,0 +1,99 @@
+"""What a tool takes: its JSON schema for the model, and the check before it runs."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from harness.events import Json
+
+MOST_FAULTS = 3
+"""More wrong arguments than this are not worth listing in one sentence."""
+
+
+class Arguments(BaseModel):
+    """Base of every tool's arguments: frozen, and unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class ArgumentError(ValueError):
+    """The arguments of a call do not fit. Its text is one sentence for the model; nothing was run."""
+
+
+def schema_of(model: type[BaseModel]) -> Json:
+    """The JSON schema of `model` in a stable key order, without the titles and null defaults that pydantic adds."""
+    schema: Json = _untitled(model.model_json_schema())
+    properties = schema.get("properties", {})
+    kept = {key: schema[key] for key in ("$defs",) if key in schema}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": schema.get("required", []),
+        "additionalProperties": bool(schema.get("additionalProperties", False)),
+        **kept,
+    }
+
+
+def parse(tool: str, model: type[BaseModel], input: Json) -> BaseModel:
+    """The checked arguments of a call to `tool`.
+
+    A null for an argument that has a default counts as not given, because models write it so.
+    Raises `ArgumentError`, which names the argument, what was given and what fits.
+    """
+    try:
+        return model.model_validate(input)
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+    optional = {name for name, field in model.model_fields.items() if not field.is_required()}
+    nulls = {fault["loc"][0] for fault in faults if len(fault["loc"]) == 1 and fault["input"] is None} & optional
+    if nulls:
+        return parse(tool, model, {name: value for name, value in input.items() if name not in nulls})
+    sentences = [_sentence(fault, model) for fault in faults[:MOST_FAULTS]]
+    more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
+    raise ArgumentError(f"{tool} was not run: {'; '.join(sentences)}{more}.")
+
+
+def _sentence(fault: ErrorDetails, model: type[BaseModel]) -> str:
+    name = ".".join(str(part) for part in fault["loc"])
+    match fault["type"]:
+        case "missing":
+            field = model.model_fields.get(name)
+            meaning = f" ({field.description.rstrip('.')})" if field and field.description else ""
+            return f"the argument `{name}`{meaning} is missing"
+        case "extra_forbidden":
+            return f"there is no argument `{name}`{_nearest(name, model.model_fields)}"
+        case _:
+            problem = fault["msg"][:1].lower() + fault["msg"][1:]
+            return f"`{name}` was {_short(fault['input'])}, but {problem}"
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    known = list(names)
+    if near := get_close_matches(name, known, n=1, cutoff=0.5):
+        return f", did you mean `{near[0]}`?"
+    return f"; it takes {', '.join(known)}" if known else "; it takes none"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _is_noise(key: str, value: object) -> bool:
+    return (key == "title" and isinstance(value, str)) or (key == "default" and value is None)
+
+
+def _untitled(node: Any) -> Any:
+    match node:
+        case {"properties": dict() as properties, **rest}:
+            # An argument may itself be called "title"; only the titles of schemas go.
+            return {**_untitled(rest), "properties": {name: _untitled(value) for name, value in properties.items()}}
+        case dict():
+            return {key: _untitled(value) for key, value in node.items() if not _is_noise(key, value)}
+        case list():
+            return [_untitled(item) for item in node]
+        case _:
+            return node

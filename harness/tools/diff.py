@@ -1,0 +1,69 @@
+"""What changed between two texts, as a unified diff that is quick on large files too."""
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+CONTEXT = 3
+"""Unchanged lines shown around a change."""
+LONGEST = 2_000
+"""Changed regions of more lines than this are shown as one block; comparing them line by line takes too long."""
+DIFF_CHARACTERS = 20_000
+"""A diff is shown to a person, so it need not be longer than anyone reads."""
+
+
+def unified_diff(before: str, after: str, path: str) -> str:
+    """The change of the file `path` in the unified format, at most `DIFF_CHARACTERS` long; "" if there is none."""
+    if before == after:
+        return ""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    names = ("/dev/null" if not before else f"a/{path}", "/dev/null" if not after else f"b/{path}")
+    text = f"--- {names[0]}\n+++ {names[1]}\n" + "".join(_hunks(old, new))
+    return text if len(text) <= DIFF_CHARACTERS else text[:DIFF_CHARACTERS] + "\n… (the diff goes on)\n"
+
+
+def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    first = max(0, start - CONTEXT)
+    old_part = old[first : min(len(old), len(old) - end + CONTEXT)]
+    new_part = new[first : min(len(new), len(new) - end + CONTEXT)]
+    for group in _groups(old_part, new_part, start - first, min(end, CONTEXT)):
+        old_from, old_to, new_from, new_to = group[0][1], group[-1][2], group[0][3], group[-1][4]
+        yield f"@@ -{_range(old_from + first, old_to + first)} +{_range(new_from + first, new_to + first)} @@\n"
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (_line(" ", line) for line in old_part[i1:i2])
+                continue
+            yield from (_line("-", line) for line in old_part[i1:i2])
+            yield from (_line("+", line) for line in new_part[j1:j2])
+
+
+Opcode = tuple[str, int, int, int, int]
+
+
+def _groups(old: Sequence[str], new: Sequence[str], before: int, after: int) -> Iterator[Sequence[Opcode]]:
+    if max(len(old), len(new)) <= LONGEST:
+        yield from SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT)
+        return
+    yield [
+        ("equal", 0, before, 0, before),
+        ("replace", before, len(old) - after, before, len(new) - after),
+        ("equal", len(old) - after, len(old), len(new) - after, len(new)),
+    ]
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines are the same from the start."""
+    return next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+
+
+def _range(start: int, stop: int) -> str:
+    length = stop - start
+    if length == 1:
+        return f"{start + 1}"
+    return f"{start + 1 if length else start},{length}"
+
+
+def _line(mark: str, line: str) -> str:
+    body = line.rstrip("\r\n")
+    return f"{mark}{body}\n" if line.endswith(("\n", "\r")) else f"{mark}{body}\n\\ No newline at end of file\n"

@@ -1,0 +1,206 @@
+"""write_file and edit_file: whole files and exact replacements, written atomically, with a diff."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from pydantic import Field
+
+from harness.events import Json
+from harness.tools.arguments import Arguments
+from harness.tools.diff import unified_diff
+from harness.tools.files import on_disk, replace_atomically
+from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.workspace import PathError, require_file
+
+EDITABLE_BYTES = 20_000_000
+"""Larger files are not edited in memory."""
+HINT_LINES = 20_000
+"""In longer files the nearest line is not looked for."""
+
+
+class WriteFileArguments(Arguments):
+    """Arguments of write_file."""
+
+    path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
+    content: str = Field(description="The whole new content.")
+
+
+class EditFileArguments(Arguments):
+    """Arguments of edit_file."""
+
+    path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
+    old_string: str = Field(
+        description="The text to replace, exactly as in the file, without line numbers.", min_length=1
+    )
+    new_string: str = Field(description="The text that takes its place.")
+    replace_all: bool = Field(default=False, description="Replace every occurrence instead of the only one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a call will write, worked out before anybody is asked and again before it is done."""
+
+    path: Path
+    shown: str
+    before: bytes | None
+    """None: the file does not exist yet."""
+    after: bytes
+    replaced: int = 0
+
+    @property
+    def diff(self) -> str:
+        """The change for a person to read."""
+        return unified_diff(_shown_text(self.before or b""), _shown_text(self.after), self.shown)
+
+
+def write_file_tool() -> Tool:
+    """The tool write_file."""
+    return Tool(
+        name="write_file",
+        description=(
+            "Write a whole file: a new one, with the folders it needs, or in place of an old one. "
+            "To change a part of a file, edit_file is the better tool."
+        ),
+        arguments=WriteFileArguments,
+        effect=Effect.WRITE,
+        run=_write_file,
+        summarise=_summary,
+        preview=lambda context, arguments: _preview(lambda: plan_write(context, arguments)),
+    )
+
+
+def edit_file_tool() -> Tool:
+    """The tool edit_file."""
+    return Tool(
+        name="edit_file",
+        description=(
+            "Replace an exact piece of text in a file. It must occur exactly once, so give enough lines around it, or "
+            "set replace_all. Read the file first."
+        ),
+        arguments=EditFileArguments,
+        effect=Effect.WRITE,
+        run=_edit_file,
+        summarise=_summary,
+        preview=lambda context, arguments: _preview(lambda: plan_edit(context, arguments)),
+    )
+
+
+def plan_write(context: ToolContext, arguments: WriteFileArguments) -> Change:
+    """The change that a write_file call means. Raises `PathError`, `ToolError` or OSError."""
+    path = context.workspace.resolve(arguments.path)
+    before = None
+    if path.exists():
+        size = require_file(path, arguments.path)
+        before = path.read_bytes() if size <= EDITABLE_BYTES else b""
+    return Change(path, context.workspace.relative(path), before, arguments.content.encode())
+
+
+def plan_edit(context: ToolContext, arguments: EditFileArguments) -> Change:
+    """The change that an edit_file call means. Raises `PathError`, `ToolError` or OSError."""
+    path = context.workspace.resolve(arguments.path)
+    if require_file(path, arguments.path) > EDITABLE_BYTES:
+        raise ToolError(f"{arguments.path} is larger than {EDITABLE_BYTES:,} bytes; change it with bash.")
+    before = path.read_bytes()
+    if b"\0" in before:
+        raise ToolError(f"{arguments.path} is a binary file; change it with a program that knows the format.")
+    # Bytes that are not UTF-8 come back exactly as they were.
+    text = before.decode("utf-8", "surrogateescape")
+    old, new = arguments.old_string, arguments.new_string
+    if "\r\n" in text and "\n" not in text.replace("\r\n", ""):
+        old, new = _with_crlf(old), _with_crlf(new)
+    if old == new:
+        raise ToolError("old_string and new_string are the same, so there is nothing to change.")
+    starts = tuple(_occurrences(text, old))
+    if not starts:
+        raise ToolError(f"old_string does not occur in {arguments.path}. {_nearest(text, old)}".rstrip())
+    if len(starts) > 1 and not arguments.replace_all:
+        raise ToolError(
+            f"old_string occurs {len(starts)} times in {arguments.path}, from lines {_line_numbers(text, starts)}. "
+            "Give more of the text around the one you mean, or set replace_all."
+        )
+    after = text.replace(old, new).encode("utf-8", "surrogateescape")
+    return Change(path, context.workspace.relative(path), before, after, text.count(old))
+
+
+async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResult:
+    def write() -> ToolResult:
+        change = plan_write(context, arguments)
+        replace_atomically(change.path, change.after)
+        lines = _count_lines(arguments.content)
+        done = "Wrote" if change.before is None else "Overwrote"
+        text = f"{done} {change.shown}: {len(change.after):,} bytes, {lines}."
+        return ToolResult(
+            text, summary=f"{lines}, {'new' if change.before is None else 'overwritten'}", detail=change.diff
+        )
+
+    return await on_disk(write)
+
+
+async def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult:
+    def edit() -> ToolResult:
+        change = plan_edit(context, arguments)
+        replace_atomically(change.path, change.after)
+        times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
+        return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff)
+
+    return await on_disk(edit)
+
+
+def _preview(plan: Callable[[], Change]) -> str:
+    """The diff, or the sentence with which the call would be refused."""
+    try:
+        return plan().diff or "(no change)"
+    except (PathError, ToolError, OSError) as error:
+        return str(error)
+
+
+def _occurrences(text: str, part: str) -> Iterator[int]:
+    """Where `part` begins, overlapping places included: none of them may be chosen by chance."""
+    start = text.find(part)
+    while start >= 0:
+        yield start
+        start = text.find(part, start + 1)
+
+
+def _line_numbers(text: str, starts: tuple[int, ...]) -> str:
+    numbers = ", ".join(str(text.count("\n", 0, start) + 1) for start in starts[:10])
+    return numbers + (", …" if len(starts) > 10 else "")
+
+
+def _nearest(text: str, old: str) -> str:
+    """Where the text nearly is: the same but for white space, or the line most like its first."""
+    lines = [line.strip() for line in text.split("\n")]
+    wanted = [line.strip() for line in old.strip().split("\n")]
+    if len(lines) > HINT_LINES or not wanted[0]:
+        return ""
+    for number in range(len(lines) - len(wanted) + 1):
+        if lines[number : number + len(wanted)] == wanted:
+            return f"Line {number + 1} matches but for white space; copy its indentation and line ends exactly."
+    near = get_close_matches(wanted[0], set(lines) - {""}, n=1, cutoff=0.7)
+    if not near:
+        return ""
+    number = lines.index(near[0])
+    return f"The nearest is line {number + 1}: {_printable(text.split(chr(10))[number])[:200]}"
+
+
+def _with_crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").rstrip("\r")
+
+
+def _shown_text(data: bytes) -> str:
+    return data.decode("utf-8-sig", "replace")
+
+
+def _count_lines(text: str) -> str:
+    count = text.count("\n") + (not text.endswith("\n") and text != "")
+    return f"{count} line{'s' * (count != 1)}"
+
+
+def _summary(input: Json) -> str:
+    return str(input.get("path", ""))

@@ -1,0 +1,68 @@
+"""The border between the file tools and the disk: threads, errors, atomic writes."""
+
+import asyncio
+import errno
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+from harness.events import ToolOutcome
+from harness.tools.tool import ToolContext, ToolError, ToolResult, shorten_line
+from harness.tools.waiting import uninterrupted
+from harness.tools.workspace import PathError, resolve_within
+
+ANSWERS = frozenset(
+    {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EROFS}
+)
+"""Errors that are an answer about the path; all others say that the disk failed (resilience Q3)."""
+
+
+async def on_disk(work: Callable[[], ToolResult], on_cancel: Callable[[], None] | None = None) -> ToolResult:
+    """Do file work in a thread; a refusal or an error of the disk becomes the result that says so.
+
+    A cancellation is passed on when the thread is done, so that a write has happened or has not; `on_cancel` may
+    tell long work to stop.
+    """
+    try:
+        return await uninterrupted(asyncio.to_thread(work), on_cancel)
+    except (ToolError, PathError) as refusal:
+        return refused(str(refusal))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        outcome = ToolOutcome.ERROR if error.errno in ANSWERS else ToolOutcome.BROKEN
+        return refused(f"{where}{error.strerror or error}", outcome)
+
+
+def refused(text: str, outcome: ToolOutcome = ToolOutcome.ERROR) -> ToolResult:
+    """The result of a call that could not be done, and why."""
+    return ToolResult(text, outcome, shorten_line(text))
+
+
+def readable_path(context: ToolContext, path: str) -> Path:
+    """Where `path` leads; reading may also open the kept outputs of this session. Raises `PathError`."""
+    return resolve_within(path, context.workspace.root, context.outputs.resolve())
+
+
+def replace_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that every reader sees the old content or the new, never a part.
+
+    Parents are made, the mode of an existing file is kept. Raises OSError and leaves nothing behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name[:100]}.{uuid4().hex[:8]}.tmp"
+    # Opened with 0o666 and not by tempfile, so that a new file gets the mode that the umask gives any new file.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123  a descriptor, not a path
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        with suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,95 @@
+"""Searches files for a regular expression, as a program of its own.
+
+A regular expression can need exponential time, and no thread can stop it. So grep runs this file in a process
+that can be killed. It imports the standard library only and is started by path, which keeps it quick.
+
+Input: one line of JSON (the `Search`), then paths, each ended by a null byte. Output: lines of JSON, for a line found
+`[file, line number, is_match, text]`, where `file` counts the paths from 0; for a pattern that is none
+`{"error": why}`; at the end `{"searched": files, "matches": matches}`.
+"""
+
+import json
+import re
+import sys
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+HEAD_BYTES = 8_192
+PIECE_BYTES = 1_000_000
+"""A longer line is searched in pieces of this size."""
+SHOWN_CHARACTERS = 400
+"""A longer line is shown around its match."""
+
+Found = list[Any]
+
+
+def search_file(file: BinaryIO, regex: re.Pattern[str], context: int, index: int) -> Iterator[Found]:
+    """The matching lines of one file and `context` lines around them; nothing for a binary file."""
+    if b"\0" in file.read(HEAD_BYTES):
+        return
+    file.seek(0)
+    before: deque[Found] = deque(maxlen=context)
+    after = 0
+    number = 0
+    starts_line = True
+    while piece := file.readline(PIECE_BYTES):
+        number += starts_line
+        starts_line = piece.endswith(b"\n")
+        line = piece.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        if match := regex.search(line):
+            yield from before
+            before.clear()
+            yield [index, number, True, shown(line, match.start())]
+            after = context
+        elif after:
+            yield [index, number, False, shown(line, 0)]
+            after -= 1
+        else:
+            before.append([index, number, False, shown(line, 0)])
+
+
+def shown(line: str, start: int) -> str:
+    """The line, or the part around `start` of a long one."""
+    if len(line) <= SHOWN_CHARACTERS:
+        return line
+    first = max(0, min(start - 100, len(line) - SHOWN_CHARACTERS))
+    part = line[first : first + SHOWN_CHARACTERS]
+    return ("… " if first else "") + part + (" …" if first + SHOWN_CHARACTERS < len(line) else "")
+
+
+def report(value: object) -> None:
+    """One line of output, at once: what was found before a time limit counts."""
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Read the search from stdin and report what is found."""
+    head, _, paths = sys.stdin.buffer.read().partition(b"\n")
+    search = json.loads(head)
+    try:
+        regex = re.compile(search["pattern"], re.IGNORECASE if search["ignore_case"] else 0)
+    except (re.error, OverflowError, RecursionError) as error:
+        report({"error": str(error)})
+        return
+    matches = searched = 0
+    for index, path in enumerate(paths.split(b"\0")[:-1]):
+        try:
+            file = open(path, "rb")  # noqa: SIM115, PTH123  bytes, closed below
+        except OSError:
+            continue  # gone, or not ours to read
+        searched += 1
+        with file:
+            for found in search_file(file, regex, search["context"], index):
+                report(found)
+                matches += found[2]
+                if matches >= search["most"] or (search["files_only"] and found[2]):
+                    break
+        if matches >= search["most"]:
+            break
+    report({"searched": searched, "matches": matches})
+
+
+if __name__ == "__main__":
+    main()

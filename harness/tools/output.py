@@ -1,0 +1,153 @@
+"""Text that may be too long: what the model sees of it, and where the rest is kept."""
+
+import codecs
+import json
+import re
+from pathlib import Path
+from typing import BinaryIO
+
+DISK_BYTES = 64_000_000
+"""Most bytes of one output that are kept on disk."""
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # OSC and other strings: titles, links
+    r"|[ -/]*[0-~])?"  # two-character sequences
+)
+_OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
+_CONTROLS = {code: None for code in (*range(32), 127) if chr(code) not in "\n\t"}
+
+
+def readable(data: bytes) -> str:
+    """Terminal output as text: no escape sequences, and of an overwritten line only what was left standing.
+
+    Bytes that are not UTF-8 become backslash escapes, so the text never holds a lone surrogate.
+    """
+    text = _ESCAPES.sub("", data.decode("utf-8", "backslashreplace"))
+    return _OVERWRITTEN.sub("", text).translate(_CONTROLS)
+
+
+def as_text(value: object) -> str:
+    """Anything a function may return, as text that can be sent: text as it is, the rest as JSON or `str`."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        try:
+            value = json.dumps(value, ensure_ascii=False, indent=1)
+        except (TypeError, ValueError):
+            value = str(value)
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def shorten(text: str, limit: int, whole: Path) -> tuple[str, Path | None]:
+    """The text within `limit` characters, and the file that holds all of it if some was left out."""
+    if len(text) <= limit:
+        return text, None
+    output = Output(limit, whole)
+    output.feed(text.encode())
+    return output.text(), output.finish()
+
+
+class Output:
+    """Collects the output of a command: head and tail in memory, all of it on disk once it is long.
+
+    Memory is bounded by about eight bytes for each character of `limit`, whatever comes in.
+    """
+
+    def __init__(self, limit: int, whole: Path, *, disk_bytes: int = DISK_BYTES) -> None:
+        self.limit = limit
+        self.whole = whole
+        self.disk_bytes = disk_bytes
+        self.bytes = 0
+        """Bytes received so far."""
+        self._keep = 4 * limit
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._file: BinaryIO | None = None
+        self._written = 0
+        self._trouble = ""
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes, cut anywhere."""
+        self.bytes += len(data)
+        taken = max(0, self._keep - len(self._head))
+        self._head += data[:taken]
+        if taken >= len(data):
+            return
+        if self._file is None and not self._trouble:
+            self._open()
+            data_for_disk = bytes(self._head) + data[taken:]
+        else:
+            data_for_disk = data
+        self._write(data_for_disk)
+        self._tail += data[taken:]
+        if len(self._tail) > 2 * self._keep:
+            del self._tail[: -self._keep]
+
+    def text(self, reserve: int = 0) -> str:
+        """What the model sees: all, or head and tail around a note; at most `limit - reserve` characters."""
+        room = max(0, self.limit - reserve)
+        lost = self.bytes - len(self._head) - len(self._tail)
+        if not lost:
+            text = readable(bytes(self._head + self._tail))
+            if len(text) <= room:
+                return text
+            head = tail = text
+        else:
+            head, tail = readable(_whole_characters(self._head)), readable(_without_broken_start(self._tail))
+        if self._file is None and not self._trouble:
+            self._open()
+            self._write(bytes(self._head + self._tail))
+        note = self._note()
+        room -= len(note)
+        if room <= 0:
+            return note.strip()[: max(0, self.limit - reserve)]
+        front = room // 2
+        return head[:front] + note + tail[len(tail) - (room - front) :]
+
+    def finish(self) -> Path | None:
+        """Close the file; its path, if there is one."""
+        if self._file is None:
+            return None
+        self._file.close()
+        return self.whole
+
+    def _note(self) -> str:
+        if self._trouble:
+            kept = f"the whole could not be kept: {self._trouble}"
+        elif self._written < self.bytes:
+            kept = f"the first {self._written:,} bytes are in {self.whole}"
+        else:
+            kept = f"all of it is in {self.whole}"
+        return f"\n\n[… the middle of {self.bytes:,} bytes is left out here; {kept} …]\n\n"
+
+    def _open(self) -> None:
+        try:
+            self.whole.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.whole.open("wb")
+        except OSError as error:
+            self._trouble = error.strerror or str(error)
+
+    def _write(self, data: bytes) -> None:
+        if self._file is None or self._trouble:
+            return
+        part = data[: self.disk_bytes - self._written]
+        try:
+            self._file.write(part)
+            self._written += len(part)
+            self._file.flush()
+        except OSError as error:
+            # A full disk must not end the command: the model still gets head and tail.
+            self._trouble = error.strerror or str(error)
+
+
+def _whole_characters(data: bytearray) -> bytes:
+    """Without a character that was cut at the end."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    return decoder.decode(bytes(data)).encode("utf-8", "surrogateescape")
+
+
+def _without_broken_start(data: bytearray) -> bytes:
+    """Without the rest of a character that was cut at the start."""
+    start = next((index for index in range(min(4, len(data))) if data[index] & 0xC0 != 0x80), 0)
+    return bytes(data[start:])

@@ -1,0 +1,155 @@
+"""read_file: a range of lines of a text file, numbered."""
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from pydantic import Field
+
+from harness.events import Json
+from harness.tools.arguments import Arguments
+from harness.tools.files import on_disk, readable_path
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.workspace import require_file
+
+LINE_CHARACTERS = 2_000
+"""Longer lines are cut when shown."""
+HEAD_BYTES = 8_192
+"""How much of a file is looked at to tell text from binary."""
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+MAGIC = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"\x7fELF", "an ELF program"),
+    (b"SQLite format 3", "an SQLite database"),
+)
+
+
+class ReadFileArguments(Arguments):
+    """Arguments of read_file."""
+
+    path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
+    offset: int = Field(default=1, ge=1, description="First line to read, counted from 1.")
+    limit: int = Field(default=2_000, ge=1, description="Most lines to read.")
+
+
+def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
+    """The tool read_file."""
+
+    async def read_file(context: ToolContext, arguments: ReadFileArguments) -> ToolResult:
+        return await on_disk(lambda: _read(context, arguments, result_characters))
+
+    return Tool(
+        name="read_file",
+        description=(
+            "Read a text file. Every line comes with its number and a tab before it, which are not part of the file. "
+            "Of a long file, read the part you need with offset and limit; a note says where to go on."
+        ),
+        arguments=ReadFileArguments,
+        effect=Effect.READ,
+        run=read_file,
+        summarise=_summary,
+        parallel=True,
+    )
+
+
+@dataclass(slots=True)
+class _Numbered:
+    """The lines that go into a result."""
+
+    room: int
+    lines: list[str]
+    cut: int = 0
+    damaged: int = 0
+
+    def add(self, number: int, line: str) -> bool:
+        """Take one line; False when there is no room for it."""
+        clean = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        shown = f"{number:>6}\t{clean[:LINE_CHARACTERS]}"
+        if len(clean) > LINE_CHARACTERS:
+            shown += f" … (line cut; it has {len(clean):,} characters or more)"
+        if self.lines and len(shown) >= self.room:
+            return False
+        self.room -= len(shown) + 1
+        self.cut += len(clean) > LINE_CHARACTERS
+        self.damaged += clean != line
+        self.lines.append(shown)
+        return True
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether a file that begins with `head` is no text: it has a null byte and no mark of UTF-16 or UTF-32."""
+    return b"\0" in head and not any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
+
+
+def _read(context: ToolContext, arguments: ReadFileArguments, room: int) -> ToolResult:
+    path = readable_path(context, arguments.path)
+    size = require_file(path, arguments.path)
+    encoding = _encoding(path, arguments.path, size)
+    if size == 0:
+        return ToolResult("(the file is empty)", summary="empty")
+    numbered = _Numbered(room - 400, [])
+    # Lines end at \n alone, so that their numbers agree with grep and with editors.
+    with path.open(encoding=encoding, errors="surrogateescape" if "8" in encoding else "replace", newline="\n") as file:
+        lines = _lines(file)
+        skipped = sum(1 for _ in islice(lines, arguments.offset - 1))
+        next_line = None
+        for number, line in enumerate(lines, arguments.offset):
+            if len(numbered.lines) == arguments.limit or not numbered.add(number, line):
+                next_line = number
+                break
+    if not numbered.lines:
+        raise ToolError(f"{arguments.path} has only {skipped} lines; offset {arguments.offset} is past its end.")
+    notes = _notes(numbered, encoding, next_line)
+    count = len(numbered.lines)
+    return ToolResult("\n".join([*numbered.lines, *notes]), summary=f"{count} line{'s' * (count != 1)}")
+
+
+def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterator[str]:
+    if encoding not in ("utf-8", "utf-8-sig"):
+        yield f"[The file is {encoding.upper()}; shown as text.]"
+    if numbered.damaged:
+        yield f"[Not valid UTF-8: on {numbered.damaged} lines bad bytes are shown as \N{REPLACEMENT CHARACTER}.]"
+    if next_line is not None:
+        yield f"[More lines follow: go on with offset={next_line}.]"
+
+
+def _encoding(path: Path, shown: str, size: int) -> str:
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    if is_binary(head) or any(head.startswith(magic) for magic, _ in MAGIC):
+        named = next((name for magic, name in MAGIC if head.startswith(magic)), "a binary file")
+        raise ToolError(
+            f"{shown} is {named} of {size:,} bytes, not text. Use bash with a program that knows the format."
+        )
+    return "utf-8"
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    """Lines without their end; of an endless one only the head is held in memory."""
+    while line := file.readline(LINE_CHARACTERS * 2):
+        rest = line
+        while not rest.endswith("\n") and (rest := file.readline(HEAD_BYTES)):
+            continue
+        yield line.removesuffix("\n").removesuffix("\r")
+
+
+def _summary(input: Json) -> str:
+    path, offset = input.get("path", ""), input.get("offset", 1)
+    return f"{path} from line {offset}" if offset != 1 else f"{path}"

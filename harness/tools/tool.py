@@ -1,0 +1,184 @@
+"""What a tool is: a name, a schema, an effect, and a function that answers."""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, overload
+
+from pydantic import BaseModel, create_model
+
+from harness.events import Json, ToolOutcome
+from harness.tools.arguments import Arguments, parse, schema_of
+from harness.tools.output import as_text, shorten
+from harness.tools.waiting import uninterrupted
+from harness.tools.workspace import Workspace
+
+RESULT_CHARACTERS = 50_000
+"""Most characters of one result that enter the history (recovery E9)."""
+
+
+class Effect(StrEnum):
+    """What a tool does to the world; permissions are decided by it."""
+
+    READ = "read"
+    WRITE = "write"
+    RUN = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """How a call ended, for the model and for the person."""
+
+    content: str
+    """What the model reads."""
+    outcome: ToolOutcome = ToolOutcome.OK
+    summary: str = ""
+    """A few words for the person: "88 lines", "exit 1"."""
+    detail: str = ""
+    """Text to expand: a diff, the head of an output."""
+    full_output: Path | None = None
+    """Where the whole text is, if `content` was shortened."""
+
+
+class ToolError(Exception):
+    """Raise it in a tool of your own to tell the model, in one sentence, that it cannot be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """Where a call runs."""
+
+    workspace: Workspace
+    outputs: Path
+    """Folder of the session for outputs too long for the history; made when first needed."""
+    call_id: str
+
+    @property
+    def output_file(self) -> Path:
+        """Where this call's whole output goes. The id comes from a model, so it may not choose the folder."""
+        name = "".join(char if char.isalnum() or char in "-_" else "_" for char in self.call_id)[:100]
+        return self.outputs / f"{name or 'call'}.txt"
+
+
+def _first_value(input: Json) -> str:
+    value = next(iter(input.values()), "")
+    return shorten_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+
+
+def shorten_line(text: str, limit: int = 100) -> str:
+    """The first line of `text`, cut to `limit` characters."""
+    line, _, rest = text.strip().partition("\n")
+    return line if len(line) <= limit and not rest else line[: limit - 2].rstrip() + " …"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something the model may ask for."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    effect: Effect
+    run: Callable[[ToolContext, Any], Awaitable[ToolResult]]
+    """Takes what `parse` returned. Never raises for a failure that the tool can expect; raises CancelledError
+    only when nothing of the call is left running."""
+    summarise: Callable[[Json], str] = _first_value
+    """The call in one line. Takes the raw input, right or wrong, and never raises."""
+    parallel: bool = False
+    """True: safe to run at the same time as other calls of which this is true."""
+    preview: Callable[[ToolContext, Any], str] | None = None
+    """What a permission question shows: the command, the diff."""
+
+    def spec(self) -> Json:
+        """The tool as the Messages API wants it, keys always in the same order (api R28)."""
+        return {"name": self.name, "description": self.description, "input_schema": schema_of(self.arguments)}
+
+    def parse(self, input: Json) -> Any:
+        """The checked arguments. Raises `ArgumentError` with one sentence for the model."""
+        return parse(self.name, self.arguments, input)
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *, effect: Effect = ..., parallel: bool = ..., name: str | None = ...
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    effect: Effect = Effect.RUN,
+    parallel: bool = False,
+    name: str | None = None,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a typed function with a docstring.
+
+        @tool(effect=Effect.READ)
+        def weather(city: str) -> str:
+            "The weather in a city."
+
+    The schema comes from the type hints (`Annotated[str, Field(description=…)]` describes an argument), the
+    description from the docstring. A parameter annotated `ToolContext` is given the context and is not shown to the
+    model. A plain function runs in a thread. It may return anything: a `ToolResult` is taken as it is, text
+    stands for itself, everything else becomes JSON. `ToolError` is the polite no; any other exception counts as a
+    broken tool.
+
+    Without an `effect` the tool counts as one that runs things, so a person is asked first.
+    Raises TypeError when the function has no docstring, or an argument has no type or no name.
+    """
+    if function is None:
+        return lambda function: _tool_of(function, effect, parallel, name)
+    return _tool_of(function, effect, parallel, name)
+
+
+def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:
+    name = name or function.__name__
+    description = inspect.getdoc(function)
+    if not description:
+        raise TypeError(f"the tool {name} needs a docstring: the model chooses tools by it")
+    fields: dict[str, Any] = {}
+    context_name: str | None = None
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if parameter.annotation is ToolContext:
+            context_name = parameter.name
+            continue
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise TypeError(f"the tool {name} cannot take {parameter}: a model passes arguments by name")
+        if parameter.annotation is parameter.empty:
+            raise TypeError(f"the argument {parameter.name} of the tool {name} needs a type")
+        fields[parameter.name] = (
+            parameter.annotation,
+            ... if parameter.default is parameter.empty else parameter.default,
+        )
+    arguments = create_model(f"{name}_arguments", __base__=Arguments, **fields)
+
+    async def run(context: ToolContext, given: BaseModel) -> ToolResult:
+        values = {field: getattr(given, field) for field in fields}
+        if context_name is not None:
+            values[context_name] = context
+        try:
+            if inspect.iscoroutinefunction(function):
+                returned = await function(**values)
+            else:
+                returned = await uninterrupted(asyncio.to_thread(function, **values))
+        except ToolError as refusal:
+            return ToolResult(str(refusal), ToolOutcome.ERROR, shorten_line(str(refusal)))
+        except Exception as error:  # noqa: BLE001  border: the function is not ours, and its failure must not end the turn
+            text = f"{name} failed: {type(error).__name__}: {error}"
+            return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text))
+        return _result_of(returned, context)
+
+    return Tool(name, description, arguments, effect, run, parallel=parallel)
+
+
+def _result_of(returned: object, context: ToolContext) -> ToolResult:
+    if isinstance(returned, ToolResult):
+        return returned
+    text = as_text(returned)
+    content, full_output = shorten(text, RESULT_CHARACTERS, context.output_file)
+    return ToolResult(content or "(nothing returned)", summary=shorten_line(text), full_output=full_output)

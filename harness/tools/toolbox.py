@@ -1,0 +1,60 @@
+"""The tools of an agent, by name."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from harness.events import Json
+from harness.tools.editing import edit_file_tool, write_file_tool
+from harness.tools.globbing import glob_tool
+from harness.tools.grepping import grep_tool
+from harness.tools.process import Limits
+from harness.tools.reading import read_file_tool
+from harness.tools.shell import bash_tool
+from harness.tools.tool import RESULT_CHARACTERS, Tool
+
+
+class Toolbox:
+    """Finds tools by name and describes them to the model, always in the same order (api R28)."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        """Raises ValueError when two tools have the same name."""
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in self._tools:
+                raise ValueError(f"there are two tools called {tool.name}")
+            self._tools[tool.name] = tool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(self._tools)
+
+    def specs(self) -> tuple[Json, ...]:
+        """What a request says about the tools."""
+        return tuple(tool.spec() for tool in self._tools.values())
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of exactly this name."""
+        return self._tools.get(name)
+
+    def nearest(self, name: str) -> str | None:
+        """The name that was probably meant by a wrong one: "ReadFile" means read_file."""
+        plain = {_plain(known): known for known in self._tools}
+        near = get_close_matches(_plain(name), plain, n=1, cutoff=0.5)
+        return plain[near[0]] if near else None
+
+
+def standard_tools(*, bash_timeout_s: float = 120.0, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
+    """The six tools every agent has."""
+    return (
+        bash_tool(Limits(time_s=bash_timeout_s), result_characters),
+        read_file_tool(result_characters),
+        write_file_tool(),
+        edit_file_tool(),
+        glob_tool(),
+        grep_tool(result_characters=result_characters),
+    )
+
+
+def _plain(name: str) -> str:
+    return "".join(char for char in name.lower() if char.isalnum())
