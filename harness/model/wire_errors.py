@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 
 from harness.secret import MASK
 
-_SECRETS = re.compile(r"(?i)\b(?:sk-[\w-]{6,}|(?<=bearer )[^\s'\"]+|(?<=x-api-key: )[^\s'\"]+)")
+_SECRETS = re.compile(r"(?i)\b(?:sk-[\w-]{6,}|(?<=bearer )(?=\S*[\d_-])[^\s'\"]{8,}|(?<=x-api-key: )[^\s'\"]+)")
 _LONGEST_LINE = 500
 
 
