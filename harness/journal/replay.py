@@ -1,0 +1,98 @@
+"""What a session was when its journal ended: a fold over the records."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from harness.events import (
+    Event,
+    HistoryReplaced,
+    Message,
+    MessageAdded,
+    ModelSwitched,
+    SessionResumed,
+    SessionStarted,
+    SettingChanged,
+    SpendChanged,
+    StepStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from harness.journal.lines import Record
+
+TITLE_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """All that a session needs to go on, or a list needs to show it."""
+
+    session_id: str = ""
+    workspace: str = ""
+    forked_from: str | None = None
+    title: str = ""
+    """The first prompt in one short line; empty when nothing was said yet."""
+    model: str = ""
+    """The model that was chosen last; a fallback that held for one turn does not count (recovery C4)."""
+    messages: tuple[Message, ...] = ()
+    """The history as it stood. After a crash it may hold tool calls without results; it is repaired before it is
+    sent, not here (recovery F1)."""
+    turn: int = 0
+    step: int = 0
+    interrupted: bool = False
+    """The last turn began and never ended (recovery K3)."""
+    last_prompt: str = ""
+    spend: SpendChanged | None = None
+    """The last reckoning; None when no request was sent."""
+    started_at: float = 0.0
+    """Unix time of the first record."""
+    updated_at: float = 0.0
+    """Unix time of the last record."""
+
+
+def replay(records: Iterable[Record]) -> SessionState:
+    """The state after `records`, which are in the order of the file."""
+    state = SessionState()
+    messages: list[Message] = []
+    for record in records:
+        match record.event:
+            case MessageAdded(message=message):
+                messages.append(message)
+            case HistoryReplaced(messages=replacement):
+                messages = list(replacement)
+            case event:
+                state = _after(state, event)
+        state = replace(state, started_at=state.started_at or record.at, updated_at=record.at)
+    return replace(state, messages=tuple(messages))
+
+
+def _after(state: SessionState, event: Event) -> SessionState:
+    match event:
+        case SessionStarted():
+            return replace(
+                state,
+                session_id=event.session_id,
+                workspace=event.workspace,
+                forked_from=event.forked_from,
+                model=event.model,
+            )
+        case SessionResumed(model=model) | SettingChanged(name="model", value=model):
+            return replace(state, model=model)
+        case ModelSwitched(lasting=True, to_model=model):
+            return replace(state, model=model)
+        case TurnStarted(turn=turn, prompt=prompt):
+            title = state.title or title_of(prompt)
+            return replace(state, turn=turn, title=title, last_prompt=prompt, interrupted=True)
+        case TurnEnded():
+            return replace(state, interrupted=False)
+        case StepStarted(step=step):
+            return replace(state, step=step)
+        case SpendChanged():
+            return replace(state, spend=event)
+        case _:
+            return state
+
+
+def title_of(prompt: str) -> str:
+    """A prompt as one line of at most 80 characters."""
+    line = " ".join(prompt.split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"

@@ -1,0 +1,183 @@
+"""The one writer of a journal."""
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from filelock import FileLock, Timeout
+
+from harness.errors import JournalError
+from harness.events import Event
+from harness.journal.lines import Record, line_of, object_of, seq_of
+from harness.journal.tail import lines_backwards
+
+
+class Journal:
+    """Appends events to one file, which no other process can open for writing meanwhile.
+
+    Make one with `create` or `open`; use it as a context manager, or call `close`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        descriptor: int,
+        resources: ExitStack,
+        last_seq: int,
+        torn: bool,
+        sync: bool,
+        clock: Callable[[], float],
+    ) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._resources = resources
+        self._last_seq = last_seq
+        self._waiting = b"\n" if torn else b""
+        self._sync = sync
+        self._clock = clock
+        self._failing = False
+
+    @classmethod
+    def create(
+        cls, folder: Path, session_id: str, *, sync: bool = False, clock: Callable[[], float] = time.time
+    ) -> Self:
+        """Begin the journal of a new session in `folder`, which is made when missing; only its owner may read it.
+
+        `sync` also waits for the disk after each record, for those who fear power cuts. Raises JournalError when
+        the session exists or the folder cannot be written.
+        """
+        path = folder / f"{session_id}.jsonl"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return cls._opened(path, os.O_CREAT | os.O_EXCL, sync, clock)
+        except FileExistsError as error:
+            raise JournalError(f"The session {session_id} exists already in {folder}; resume it instead.") from error
+        except OSError as error:
+            raise JournalError(
+                f"The journal {path} cannot be created: {error.strerror}; "
+                "set HARNESS_STATE_DIR to a folder that you may write to."
+            ) from error
+
+    @classmethod
+    def open(cls, path: Path, *, sync: bool = False, clock: Callable[[], float] = time.time) -> Self:
+        """Go on writing the journal at `path`.
+
+        A line that its writer was killed in is ended before the next record, never cut away, so that `read`
+        reports it. Raises JournalError when another process writes this journal or the file cannot be opened.
+        """
+        try:
+            return cls._opened(path, 0, sync, clock)
+        except OSError as error:
+            raise JournalError(
+                f"The journal {path} cannot be opened: {error.strerror}; choose another session with --resume."
+            ) from error
+
+    @classmethod
+    def _opened(cls, path: Path, flags: int, sync: bool, clock: Callable[[], float]) -> Self:
+        with ExitStack() as resources:
+            if not flags & os.O_CREAT and not path.is_file():
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            resources.callback(_hold(path).release)
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+            resources.callback(os.close, descriptor)
+            last_seq, torn = _end_of(descriptor)
+            return cls(path, descriptor, resources.pop_all(), last_seq, torn, sync, clock)
+
+    @property
+    def session_id(self) -> str:
+        """The session this journal belongs to."""
+        return self.path.stem
+
+    @property
+    def behind(self) -> bool:
+        """Whether records wait in memory because the file cannot take them at present."""
+        return self._failing
+
+    def append(self, event: Event) -> Record | None:
+        """Write an event down and return its record; None for transient events, which are not kept.
+
+        When this returns, the operating system holds the line, so the end of this process cannot lose it. Raises
+        JournalError once at the beginning of an outage such as a full disk. From then on records wait in
+        memory, in order (`behind` says so), and each further append tries to write them all.
+        """
+        if event.transient:
+            return None
+        self._last_seq += 1
+        record = Record(self._last_seq, self._clock(), event)
+        self._waiting += line_of(record)
+        self._flush()
+        return record
+
+    def close(self) -> None:
+        """Write what still waits and let the next writer in. Raises JournalError when records are lost by this."""
+        with self._resources:
+            if self._failing:
+                self._failing = False
+                self._flush()
+
+    def _flush(self) -> None:
+        try:
+            while self._waiting:
+                written = os.write(self._descriptor, self._waiting)
+                self._waiting = self._waiting[written:]
+            if self._sync:
+                os.fsync(self._descriptor)
+        except OSError as error:
+            if self._failing:
+                return
+            self._failing = True
+            raise JournalError(
+                f"The journal {self.path} cannot be written: {error.strerror}; what follows is kept in memory "
+                "until there is room again, so free some space before you leave."
+            ) from error
+        self._failing = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _hold(path: Path) -> FileLock:
+    lock_path = path.with_name(path.stem + ".lock")
+    lock = FileLock(lock_path, timeout=0, mode=0o600, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise JournalError(
+            f"The session {path.stem} is open in {_holder(lock_path)}; end that one first, "
+            "or go on in a copy with --fork-session."
+        ) from error
+    with suppress(OSError):  # on a full disk a session opens all the same, its holder nameless
+        lock_path.write_text(f"{os.getpid()}\n", encoding="ascii")
+    return lock
+
+
+def _holder(lock_path: Path) -> str:
+    """Who wrote their process id into the lock file; there is a moment in which it is still empty."""
+    process_id = lock_path.read_text(encoding="ascii", errors="replace").strip()
+    return f"process {process_id}" if process_id.isdigit() else "another process"
+
+
+def _end_of(descriptor: int) -> tuple[int, bool]:
+    """The `seq` of the last line that has one, and whether the file ends without a newline."""
+    with open(descriptor, "rb", closefd=False) as file:
+        lines = lines_backwards(file)
+        last = next(lines)
+        return next(filter(None, map(_seq, chain([last], lines))), 0), bool(last)
+
+
+def _seq(line: bytes) -> int | None:
+    try:
+        return seq_of(object_of(line))
+    except ValueError:
+        return None
