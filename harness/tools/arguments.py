@@ -1,6 +1,5 @@
 """What a tool takes: its JSON schema for the model, and the check before it runs."""
 
-from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -51,30 +50,58 @@ def parse(tool: str, model: type[BaseModel], input: Json) -> BaseModel:
     nulls = {fault["loc"][0] for fault in faults if len(fault["loc"]) == 1 and fault["input"] is None} & optional
     if nulls:
         return parse(tool, model, {name: value for name, value in input.items() if name not in nulls})
-    sentences = [_sentence(fault, model) for fault in faults[:MOST_FAULTS]]
-    more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
-    raise ArgumentError(f"{tool} was not run: {'; '.join(sentences)}{more}.")
+    raise ArgumentError(f"{tool} was not run: {'; '.join(_sentences(faults, model, input))}.")
 
 
-def _sentence(fault: ErrorDetails, model: type[BaseModel]) -> str:
-    name = ".".join(str(part) for part in fault["loc"])
+def _sentences(faults: list[ErrorDetails], model: type[BaseModel], input: Json) -> list[str]:
+    """One part of a sentence for each fault; a misspelt argument is not also reported as missing."""
+    unknown = [str(fault["loc"][0]) for fault in faults if fault["type"] == "extra_forbidden"]
+    meant = {near for name in unknown if (near := _nearest(name, model))}
+    told = [
+        fault
+        for fault in faults
+        if not (fault["type"] == "missing" and fault["loc"][0] in meant) and fault["type"] != "none_required"
+    ]
+    more = [f"and {len(told) - MOST_FAULTS} more"] if len(told) > MOST_FAULTS else []
+    return [_sentence(fault, model, input) for fault in told[:MOST_FAULTS]] + more
+
+
+def _sentence(fault: ErrorDetails, model: type[BaseModel], input: Json) -> str:
+    name = _place(fault, input)
     match fault["type"]:
         case "missing":
             field = model.model_fields.get(name)
             meaning = f" ({field.description.rstrip('.')})" if field and field.description else ""
             return f"the argument `{name}`{meaning} is missing"
         case "extra_forbidden":
-            return f"there is no argument `{name}`{_nearest(name, model.model_fields)}"
+            near = _nearest(name, model)
+            takes = ", ".join(model.model_fields) or "none"
+            return f"there is no argument `{name}` " + (f"(did you mean `{near}`?)" if near else f"(it takes {takes})")
         case _:
             problem = fault["msg"][:1].lower() + fault["msg"][1:]
             return f"`{name}` was {_short(fault['input'])}, but {problem}"
 
 
-def _nearest(name: str, names: Iterable[str]) -> str:
-    known = list(names)
-    if near := get_close_matches(name, known, n=1, cutoff=0.5):
-        return f", did you mean `{near[0]}`?"
-    return f"; it takes {', '.join(known)}" if known else "; it takes none"
+def _place(fault: ErrorDetails, input: Any) -> str:
+    """The place of a fault in the input, without the labels that pydantic adds for the branches of a union."""
+    *path, last = fault["loc"]
+    parts = []
+    for part in path:
+        if isinstance(input, dict) and part in input:
+            input = input[part]
+        elif isinstance(input, list) and isinstance(part, int):
+            input = input[part]
+        else:
+            continue
+        parts.append(str(part))
+    if fault["type"] == "missing" or not path or isinstance(input, dict | list):
+        parts.append(str(last))
+    return ".".join(parts)
+
+
+def _nearest(name: str, model: type[BaseModel]) -> str | None:
+    near = get_close_matches(name, list(model.model_fields), n=1, cutoff=0.5)
+    return near[0] if near else None
 
 
 def _short(value: object) -> str:

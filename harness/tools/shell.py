@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Mapping
+from typing import Annotated
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
@@ -34,12 +35,15 @@ CRASHES = frozenset(
 DETAIL_CHARACTERS = 4_000
 
 
+Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
+
+
 class BashArguments(Arguments):
     """Arguments of bash."""
 
     command: str = Field(description="The command line, as typed into bash.", min_length=1)
-    timeout: float | SkipJsonSchema[None] = Field(
-        default=None, gt=0, le=LONGEST_S, description=f"Time limit in seconds, at most {LONGEST_S}."
+    timeout: Seconds | SkipJsonSchema[None] = Field(
+        default=None, description=f"Time limit in seconds, at most {LONGEST_S}."
     )
 
 
