@@ -1,0 +1,92 @@
+"""Which entry of a script answers which request.
+
+A script is played against a client that we do not control: it may ask for a summary in between, or try
+a fault again more often than expected. Three rules keep a script robust.
+
+1. An entry with `when` waits aside. Each request goes first to the entries aside, in the order of the
+   file, and the first that fits and is not used up answers. No entry of the list is used.
+2. A request for a summary that no entry aside takes is answered by the model behind. It uses no entry.
+3. A fault thrown in by chance uses no entry either: the entry is there for the next request.
+"""
+
+from collections.abc import Sequence
+
+from harness.events import Json
+from harness.practice.errors import ApiError
+from harness.practice.faults import StatusFault
+from harness.practice.requests import Purpose, purpose
+from harness.practice.script import After, Play, Script, Step
+
+
+class Playback:
+    """Plays a script once."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._aside = [_Counted(step) for step in script.steps if step.when is not None]
+        self._list: Sequence[Step] = [step for step in script.steps if step.when is None]
+        self._position = 0
+        self._current = self._counted()
+        self._dice = script.chance.dice() if script.chance else None
+
+    def next(self, body: Json) -> Play | StatusFault | ApiError:
+        """What answers this request. An ApiError means that the script is used up and says so."""
+        match self._dice.throw() if self._dice else None:
+            case None:
+                return self._take(body)
+            case StatusFault() as fault:
+                return fault
+            case fault:
+                reply = self._peek(body)
+                return Play(reply.reply, fault) if isinstance(reply, Play) and reply.fault is None else self._take(body)
+
+    def _take(self, body: Json) -> Play | StatusFault | ApiError:
+        entry = self._entry(body)
+        if entry is None:
+            return self._nothing_left()
+        entry.use()
+        if entry is self._current and entry.used_up:
+            self._advance()
+        return entry.step.action
+
+    def _peek(self, body: Json) -> Play | StatusFault | ApiError:
+        entry = self._entry(body)
+        return entry.step.action if entry is not None else self._nothing_left()
+
+    def _entry(self, body: Json) -> "_Counted | None":
+        for entry in self._aside:
+            if not entry.used_up and entry.step.when is not None and entry.step.when.fits(body):
+                return entry
+        if purpose(body) is Purpose.SUMMARY:
+            return _Counted(Step(Play()))
+        return self._current
+
+    def _advance(self) -> None:
+        self._position += 1
+        if self._position == len(self._list) and self._script.after is After.REPEAT:
+            self._position = 0
+        self._current = self._counted()
+
+    def _counted(self) -> "_Counted | None":
+        return _Counted(self._list[self._position]) if self._position < len(self._list) else None
+
+    def _nothing_left(self) -> Play | ApiError:
+        if self._script.after is After.IMPROVISE:
+            return Play()
+        count = len(self._list)
+        return ApiError(400, f'{self._script.name}: all {count} entries are played; add one, or set after = "repeat".')
+
+
+class _Counted:
+    """An entry and how often it has answered."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self._used = 0
+
+    @property
+    def used_up(self) -> bool:
+        return self.step.times is not None and self._used >= self.step.times
+
+    def use(self) -> None:
+        self._used += 1

@@ -1,0 +1,113 @@
+"""A TOML table read key by key: every complaint is one sentence that names the place and the remedy."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from harness.errors import HarnessError
+
+Value = TypeVar("Value")
+
+
+class ScriptError(HarnessError):
+    """A script cannot be used. The text names the file, the entry and the remedy."""
+
+    exit_code = 2
+
+
+class Table:
+    """A table of a script, with the place it stands in."""
+
+    def __init__(self, data: Mapping[str, Any], place: str) -> None:
+        self.place = place
+        self._data = data
+        self._known: list[str] = []
+
+    def text(self, key: str) -> str | None:
+        """A string."""
+        return self._get(key, str, "a string")
+
+    def flag(self, key: str) -> bool | None:
+        """true or false."""
+        return self._get(key, bool, "true or false")
+
+    def whole(self, key: str, least: int = 0) -> int | None:
+        """A whole number."""
+        value = self._get(key, int, "a whole number")
+        if value is not None and value < least:
+            raise self.error(f"{key} must be at least {least}, not {value}")
+        return value
+
+    def number(self, key: str, most: float | None = None) -> float | None:
+        """A number, 0 or more."""
+        value = self._get(key, (int, float), "a number")
+        if value is not None and (value < 0 or (most is not None and value > most)):
+            limit = "0 or more" if most is None else f"between 0 and {most:g}"
+            raise self.error(f"{key} must be {limit}, not {value}")
+        return value
+
+    def choice(self, key: str, choices: Iterable[str]) -> str | None:
+        """One of some words."""
+        value = self.text(key)
+        if value is not None and value not in (known := tuple(choices)):
+            raise self.error(f"{key} = {value!r} is not known{_nearest(value, known)}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...] | None:
+        """A list of strings."""
+        values = self._get(key, list, "a list of strings")
+        if values is not None and not all(isinstance(value, str) for value in values):
+            raise self.error(f"{key} must be a list of strings")
+        return None if values is None else tuple(values)
+
+    def mapping(self, key: str) -> Mapping[str, Any] | None:
+        """A table that is taken as it is."""
+        return self._get(key, dict, "a table such as { name = value }")
+
+    def table(self, key: str, place: str | None = None) -> "Table | None":
+        """A table within this one."""
+        data = self.mapping(key)
+        return None if data is None else Table(data, place or f"{self.place}, {key}")
+
+    def tables(self, key: str) -> "tuple[Table, ...] | None":
+        """A list of tables."""
+        values = self._get(key, list, "a list of tables")
+        if values is None:
+            return None
+        if not all(isinstance(value, dict) for value in values):
+            raise self.error(f"{key} must be a list of tables such as [ {{ name = value }} ]")
+        return tuple(Table(value, f"{self.place}, {key} {number}") for number, value in enumerate(values, 1))
+
+    def any(self, key: str) -> Any:
+        """A value of any type; None: the key is not there."""
+        self._known.append(key)
+        return self._data.get(key)
+
+    def given(self, *keys: str) -> tuple[str, ...]:
+        """Those of the keys that are there."""
+        return tuple(key for key in keys if key in self._data)
+
+    def done(self) -> None:
+        """Complain about keys that nobody asked for."""
+        for key in self._data:
+            if key not in self._known:
+                raise self.error(f"{key!r} is not known{_nearest(key, self._known)}")
+
+    def error(self, problem: str) -> ScriptError:
+        """A complaint about this table."""
+        return ScriptError(f"{self.place}: {problem}.")
+
+    def _get(self, key: str, type_: type[Value] | tuple[type[Value], ...], what: str) -> Value | None:
+        value = self.any(key)
+        if value is None:
+            return None
+        wrong_bool = isinstance(value, bool) and type_ is not bool
+        if wrong_bool or not isinstance(value, type_):
+            raise self.error(f"{key} must be {what}, not {value!r}")
+        return value
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    words = sorted(known)
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(words)}"

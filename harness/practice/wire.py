@@ -1,0 +1,217 @@
+"""One connection: HTTP/1.1 by h11 as long as it is proper, bare bytes where a fault needs them.
+
+The transport is in hand. A client that goes away cancels the task that serves it, at once, whatever it
+is waiting for.
+"""
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
+
+import h11
+
+from harness.practice.player import Framing
+
+MAX_BODY = 32 * 1024 * 1024
+"""Bytes. The API takes no larger request (api §1.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request as it came in."""
+
+    method: str
+    target: str
+    """Path and query."""
+    headers: tuple[tuple[str, str], ...]
+    """Names in lower case, in the order of the request."""
+    body: bytes
+    """Empty when it was larger than `MAX_BODY`."""
+    too_large: bool = False
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return self.target.partition("?")[0]
+
+    def header(self, name: str) -> str | None:
+        """The first header of this name, which must be lower case."""
+        return next((value for key, value in self.headers if key == name), None)
+
+
+class Disconnected(ConnectionError):
+    """The client is gone."""
+
+
+class BadRequest(Exception):
+    """The client sent something that is not HTTP/1.1."""
+
+
+class Connection(asyncio.Protocol):
+    """A client's connection. `serve` runs for as long as the client is there."""
+
+    def __init__(self, serve: Callable[["Connection"], Coroutine[None, None, None]], id: int) -> None:
+        self.id = id
+        self.task: asyncio.Task[None] | None = None
+        self.closed = asyncio.Event()
+        self._serve = serve
+        self._http = h11.Connection(h11.SERVER)
+        self._arrived = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._transport: asyncio.Transport
+        self._framing = Framing.CHUNKED
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the loop."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(0)
+        self._writable.set()
+        self.task = asyncio.get_running_loop().create_task(self._serve(self))
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the loop."""
+        self._http.receive_data(data)
+        self._arrived.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by the loop."""
+        self.closed.set()
+        self._writable.set()
+        if self.task is not None and self.task is not asyncio.current_task():
+            self.task.cancel()
+
+    def pause_writing(self) -> None:
+        """Called by the loop."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """Called by the loop."""
+        self._writable.set()
+
+    async def receive(self) -> HttpRequest:
+        """The next request, its body included.
+
+        Raises Disconnected when the client has gone, BadRequest when it does not speak HTTP.
+        """
+        if self._http.our_state is h11.MUST_CLOSE or self._http.their_state is h11.MUST_CLOSE:
+            raise Disconnected
+        if self._http.our_state is h11.DONE:
+            self._http.start_next_cycle()
+        head = await self._next_event()
+        if not isinstance(head, h11.Request):
+            raise Disconnected
+        if self._http.they_are_waiting_for_100_continue:
+            self._write(self._http.send(h11.InformationalResponse(status_code=100, headers=[])))
+        body, size = bytearray(), 0
+        while isinstance(event := await self._next_event(), h11.Data):
+            size += len(event.data)
+            if size <= MAX_BODY:
+                body += event.data
+        return HttpRequest(
+            method=head.method.decode(),
+            target=head.target.decode(),
+            headers=tuple((name.decode(), value.decode("latin-1")) for name, value in head.headers),
+            body=bytes(body) if size <= MAX_BODY else b"",
+            too_large=size > MAX_BODY,
+        )
+
+    async def respond(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+        """A whole response."""
+        fields = [*headers, ("content-length", str(len(body)))]
+        self._write(self._http.send(h11.Response(status_code=status, headers=fields)))
+        self._write(self._http.send(h11.Data(data=body)))
+        self._write(self._http.send(h11.EndOfMessage()))
+        await self._drain()
+
+    @property
+    def response_begun(self) -> bool:
+        """A response is on its way, so that no other can be sent."""
+        return self._framing is not Framing.CHUNKED or self._http.our_state is not h11.SEND_RESPONSE
+
+    async def begin(
+        self, status: int, headers: Iterable[tuple[str, str]], framing: Framing, length: int = 10_000_000
+    ) -> None:
+        """The head of a response whose body follows by `send`. `length` is announced where the framing has one."""
+        self._framing = framing
+        match framing:
+            case Framing.CHUNKED:
+                fields = [*headers, ("transfer-encoding", "chunked")]
+                self._write(self._http.send(h11.Response(status_code=status, headers=fields)))
+            case Framing.LENGTH:
+                self._write(_head(status, [*headers, ("content-length", str(length))]))
+            case Framing.NONE:
+                self._write(_head(status, [*headers, ("connection", "close")]))
+        await self._drain()
+
+    async def send(self, data: bytes) -> None:
+        """A piece of the body, handed to the kernel before this returns."""
+        self._write(self._http.send(h11.Data(data=data)) if self._framing is Framing.CHUNKED else data)
+        await self._drain()
+
+    async def finish(self) -> None:
+        """The body's proper end."""
+        if self._framing is Framing.CHUNKED:
+            self._write(self._http.send(h11.EndOfMessage()))
+            await self._drain()
+        else:
+            await self.close()
+
+    async def cut(self) -> None:
+        """Begin a chunk, and close the connection within it."""
+        self._write(b"40\r\nevent: content_block_delta\ndata: {")
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection (FIN) once all is written."""
+        await self._drain()
+        self._transport.close()
+        raise Disconnected
+
+    async def reset(self) -> None:
+        """Reset the connection (RST)."""
+        await self._drain()
+        linger = struct.pack("ii", 1, 0)
+        self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self._transport.abort()
+        raise Disconnected
+
+    def leave(self) -> None:
+        """Close, unless it is closed; what is written still goes out."""
+        self._transport.close()
+
+    def abandon(self) -> None:
+        """Close without waiting for anything."""
+        self._transport.abort()
+
+    async def _next_event(self) -> object:
+        while True:
+            try:
+                event = self._http.next_event()
+            except h11.RemoteProtocolError as error:
+                raise BadRequest(str(error)) from error
+            if event is h11.NEED_DATA:
+                self._arrived.clear()
+                await self._arrived.wait()
+            elif event is h11.PAUSED or isinstance(event, h11.ConnectionClosed):
+                raise Disconnected
+            else:
+                return event
+
+    def _write(self, data: bytes | None) -> None:
+        if self._transport.is_closing():
+            raise Disconnected
+        if data:
+            self._transport.write(data)
+
+    async def _drain(self) -> None:
+        await self._writable.wait()
+        if self.closed.is_set():
+            raise Disconnected
+
+
+def _head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
+    lines = [f"HTTP/1.1 {status} OK", *(f"{name}: {value}" for name, value in headers)]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
