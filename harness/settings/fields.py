@@ -1,0 +1,105 @@
+"""The settings themselves: one class, one docstring each."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from harness.settings.kinds import (
+    Count,
+    CountOrNone,
+    Dollars,
+    ModelNames,
+    PermissionMode,
+    Place,
+    Seconds,
+    SecondsOrNone,
+    SecretText,
+    Switch,
+    Text,
+)
+
+DEFAULT_MODEL = "claude-sonnet-5-5"
+PRACTICE_MODEL = "practice-1"
+
+
+class Settings(BaseModel):
+    """Everything that can be set, checked and frozen. `load` makes one from flags, environment and files."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+
+    model: Text = DEFAULT_MODEL
+    """The model that answers; `practice-1` where the practice model is used and nothing else is set."""
+    fallback_models: ModelNames = ()
+    """Models to turn to, in this order and for the rest of a turn, when the model stays overloaded; at most three."""
+    api_key: SecretText | None = None
+    """Key of the API."""
+    auth_token: SecretText | None = None
+    """Bearer token, where a gateway wants one instead of a key. The key goes first when both are set."""
+    base_url: Text | None = None
+    """Address of the API; unset: that of Anthropic."""
+    practice: Switch = False
+    """Let the built-in rule-based practice model answer. On by itself when there is no key, token or address."""
+    practice_script: Place | None = None
+    """Replies and faults that the practice model plays instead of making them up; switches `practice` on."""
+
+    workspace: Place = Field(default_factory=Path.cwd)
+    """The folder the agent works in, where its file tools stay. A flag or the environment can set it, files cannot."""
+    state_dir: Place | None = None
+    """Where sessions and long outputs are kept; unset: the platform's folder for the state of programs."""
+    permission_mode: PermissionMode = "ask"
+    """What happens before a tool writes or runs something: ask, allow everything (yolo), or refuse (deny)."""
+    plain: Switch = False
+    """Lines only, no drawing; fit for screen readers and dumb terminals."""
+    debug: Switch = False
+    """Write a log file with tracebacks."""
+
+    max_turns: Count | None = None
+    """Steps, that is replies of the model, that one prompt may take; unset: no limit."""
+    max_tokens: Count | None = None
+    """Output tokens of one reply. Setting it keeps the cap from being raised when a reply is cut off."""
+    max_budget_usd: Dollars | None = None
+    """What the session may cost before the next request is refused; unset: no limit."""
+    max_wait_s: SecondsOrNone = 0.0
+    """The longest wait that is slept through without anybody to ask, when a server asks for a long one."""
+    token_budget: Count | None = None
+    """Output tokens a turn should use before it may end; unset: it ends when the model ends it."""
+
+    max_retries: CountOrNone = 10
+    """Retries of one request."""
+    turn_retries: CountOrNone = 30
+    """Retries of all requests of a turn together."""
+    turn_wait_s: SecondsOrNone = 300.0
+    """Seconds of waiting for retries in a turn."""
+    long_wait_s: Seconds = 60.0
+    """A wait longer than this is never slept through silently."""
+    overloads_before_switch: Count = 3
+    """Overload replies (529) in a row before the first fallback model answers."""
+
+    default_cap: Count = 8_000
+    """Output tokens a request asks for at first."""
+    raised_cap: Count = 64_000
+    """Output tokens it asks for after a reply was cut off, within what the model allows."""
+    continuations: CountOrNone = 3
+    """Times a reply that is cut off even so is continued."""
+
+    auto_compact: Switch = True
+    """Shorten the history when it grows too long. Off: it is never shortened unless you ask with /compact."""
+    result_characters: Count = 50_000
+    """Characters of a tool's result that the model sees; the rest is kept on disk."""
+    bash_timeout_s: Seconds = 120.0
+    """Seconds a shell command may take unless the model asks for another limit."""
+
+    watch_headers_s: Seconds = 60.0
+    """Seconds until the model must begin to answer, for an empty prompt."""
+    watch_headers_s_per_10k_tokens: SecondsOrNone = 1.0
+    """Seconds added to that for every 10,000 tokens of the prompt."""
+    watch_quiet_bytes_s: Seconds = 180.0
+    """Seconds without a byte before the first block and while the model thinks."""
+    watch_quiet_event_s: Seconds = 300.0
+    """Seconds without an event other than a ping before the first block and while the model thinks."""
+    watch_content_bytes_s: Seconds = 45.0
+    """Seconds without a byte inside text or a tool call."""
+    watch_content_event_s: Seconds = 120.0
+    """Seconds without an event other than a ping inside text or a tool call."""
+    watch_hint_s: Seconds = 20.0
+    """Seconds of silence after which you are told."""

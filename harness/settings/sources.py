@@ -1,0 +1,146 @@
+"""Where values come from: flags, variables, .env and settings files, each as raw values with their origin."""
+
+import io
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from pathlib import Path
+
+from harness.errors import SettingsError
+from harness.secret import Secret
+from harness.settings.fields import Settings
+
+FLAGS = {
+    "fallback_models": "--fallback-model",
+    "permission_mode": "--yolo",
+    "workspace": "--cwd",
+    "practice_script": "--practice",
+}
+"""Flags that are not called like their setting."""
+VARIABLES = {
+    "ANTHROPIC_API_KEY": "api_key",
+    "ANTHROPIC_AUTH_TOKEN": "auth_token",
+    "ANTHROPIC_BASE_URL": "base_url",
+    "MODEL_ID": "model",
+    "FALLBACK_MODEL_ID": "fallback_models",
+}
+"""Variables that other programs know too. For every setting there is also HARNESS_ and its name, which goes first."""
+SECRETS = frozenset({"api_key", "auth_token"})
+
+
+class Layer(Enum):
+    """Who said it."""
+
+    FLAG = "flag"
+    ENVIRONMENT = "environment"
+    DOTENV = ".env"
+    PROJECT = "project file"
+    USER = "user file"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value as it was given, not checked yet."""
+
+    value: object
+    layer: Layer
+    origin: str
+    """In words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model"."""
+    base: Path
+    """What a relative path in the value starts from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one layer gives."""
+
+    given: Mapping[str, Given]
+    notes: tuple[str, ...] = ()
+
+
+def from_flags(flags: Mapping[str, object], cwd: Path) -> Source:
+    """Flags by the name of their setting; None means not given. Raises SettingsError for an unknown name."""
+    given = {}
+    for name, value in flags.items():
+        flag = FLAGS.get(name, "--" + name.replace("_", "-"))
+        if name not in Settings.model_fields:
+            raise SettingsError(f"There is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
+        if value is not None:
+            given[name] = _given(name, value, Layer.FLAG, f"flag {flag}", cwd)
+    return Source(given)
+
+
+def from_environment(environ: Mapping[str, str], base: Path, layer: Layer = Layer.ENVIRONMENT) -> Source:
+    """The variables that are settings. Empty ones count as not set, unknown ones that look like ours are noted."""
+    variables = VARIABLES | {f"HARNESS_{name.upper()}": name for name in Settings.model_fields}
+    given = {
+        name: _given(name, environ[variable].strip(), layer, f"{layer.value} {variable}", base)
+        for variable, name in variables.items()
+        if environ.get(variable, "").strip()
+    }
+    strangers = (name for name in environ if name.startswith("HARNESS_") and name not in variables)
+    notes = [
+        f"{layer.value} {name} is no setting{nearest}."
+        for name in strangers
+        if (nearest := _nearest(name, variables, cutoff=0.85))
+    ]
+    return Source(given, tuple(notes))
+
+
+def from_dotenv(workspace: Path) -> Source:
+    """The .env file of the workspace.
+
+    Nothing in it is expanded, so that a file cannot weave a secret of the environment into an address, and
+    nothing is exported. Raises SettingsError when it cannot be read.
+    """
+    path = workspace / ".env"
+    if not path.is_file():
+        return Source({})
+    from dotenv.parser import parse_stream
+
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
+    bindings = list(parse_stream(io.StringIO(text)))
+    notes = [f"{path}, line {one.original.line}, was skipped: it is not NAME=value." for one in bindings if one.error]
+    source = from_environment({one.key: one.value or "" for one in bindings if one.key}, workspace, Layer.DOTENV)
+    return Source(source.given, (*notes, *source.notes))
+
+
+def from_file(path: Path, layer: Layer, base: Path) -> Source:
+    """A settings file; a missing one gives nothing. Raises SettingsError, with the line where there is one."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        return Source({})
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not UTF-8 text; save it as such.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}; put this right.") from error
+    for name in data:
+        if name not in Settings.model_fields:
+            raise SettingsError(f"{path}: there is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
+    given = {name: _given(name, value, layer, f"{path}: {name}", base) for name, value in data.items()}
+    return Source(given, _open_to_others(path) if SECRETS & given.keys() else ())
+
+
+def _given(name: str, value: object, layer: Layer, origin: str, base: Path) -> Given:
+    if name in SECRETS and isinstance(value, str):
+        value = Secret(value.strip())
+    return Given(value, layer, origin, base)
+
+
+def _open_to_others(path: Path) -> tuple[str, ...]:
+    if path.stat().st_mode & 0o077:
+        return (f"{path} holds a secret and others may read it; run chmod 600 on it.",)
+    return ()
+
+
+def _nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    near = get_close_matches(name, known, n=1, cutoff=cutoff)
+    return f"; did you mean {near[0]!r}?".removesuffix("?") if near else ""
