@@ -87,11 +87,9 @@ def _place(fault: ErrorDetails, input: Any) -> str:
     *path, last = fault["loc"]
     parts = []
     for part in path:
-        if isinstance(input, dict) and part in input:
+        try:
             input = input[part]
-        elif isinstance(input, list) and isinstance(part, int):
-            input = input[part]
-        else:
+        except (KeyError, IndexError, TypeError):
             continue
         parts.append(str(part))
     if fault["type"] == "missing" or not path or isinstance(input, dict | list):

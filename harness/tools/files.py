@@ -15,7 +15,16 @@ from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import PathError, resolve_within
 
 ANSWERS = frozenset(
-    {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EROFS}
+    {
+        errno.ENOENT,
+        errno.EEXIST,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EISDIR,
+        errno.ENOTDIR,
+        errno.ENAMETOOLONG,
+        errno.EROFS,
+    }
 )
 """Errors that are an answer about the path; all others say that the disk failed (resilience Q3)."""
 

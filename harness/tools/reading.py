@@ -122,7 +122,8 @@ def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterato
     if encoding not in ("utf-8", "utf-8-sig"):
         yield f"[The file is {encoding.upper()}; shown as text.]"
     if numbered.damaged:
-        yield f"[Not valid UTF-8: on {numbered.damaged} lines bad bytes are shown as \N{REPLACEMENT CHARACTER}.]"
+        lines = f"{numbered.damaged} line{'s' * (numbered.damaged != 1)}"
+        yield f"[Not valid UTF-8: bad bytes, on {lines}, are shown as \N{REPLACEMENT CHARACTER}.]"
     if next_line is not None:
         yield f"[More lines follow: go on with offset={next_line}.]"
 

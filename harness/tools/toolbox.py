@@ -40,6 +40,9 @@ class Toolbox:
     def nearest(self, name: str) -> str | None:
         """The name that was probably meant by a wrong one: "ReadFile" means read_file."""
         plain = {_plain(known): known for known in self._tools}
+        for known, tool in plain.items():
+            if _plain(name).startswith(known):
+                return tool
         near = get_close_matches(_plain(name), plain, n=1, cutoff=0.5)
         return plain[near[0]] if near else None
 

@@ -1,0 +1,102 @@
+"""Who may do what."""
+
+from itertools import product
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.permissions import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest, Permissions
+from harness.tools.tool import Effect
+
+
+def request(
+    effect: Effect = Effect.RUN, tool: str = "bash", outside: Path | None = None, **input: object
+) -> PermissionRequest:
+    return PermissionRequest("id", tool, effect, "summary", "detail", input, outside)
+
+
+@pytest.mark.parametrize(("mode", "effect"), product(Mode, Effect))
+def test_the_table_of_modes(mode: Mode, effect: Effect) -> None:
+    expected: type[Decision] = {Mode.ASK: Ask, Mode.YOLO: Allow, Mode.DENY: Deny}[mode]
+    if effect is Effect.READ:
+        expected = Allow
+    decision = Permissions(mode).decide(request(effect))
+    assert isinstance(decision, expected)
+    assert decision.why
+
+
+def test_always_for_a_file_tool_means_this_tool() -> None:
+    permissions = Permissions(Mode.ASK)
+    first = request(Effect.WRITE, "edit_file", path="a")
+    assert isinstance(permissions.remember(first, Answer("always")), Allow)
+    assert permissions.decide(request(Effect.WRITE, "edit_file", path="b")) == Allow(
+        "allowed for this session", "person"
+    )
+    assert isinstance(permissions.decide(request(Effect.WRITE, "write_file", path="a")), Ask)
+
+
+def test_always_for_bash_means_exactly_this_command_line() -> None:
+    permissions = Permissions(Mode.ASK)
+    permissions.remember(request(command="ls"), Answer("always"))
+    assert isinstance(permissions.decide(request(command="ls")), Allow)
+    assert isinstance(permissions.decide(request(command="ls", timeout=5)), Allow)
+    for other in ("ls ", "ls; rm x", "LS"):
+        assert isinstance(permissions.decide(request(command=other)), Ask)
+
+
+def test_always_for_another_tool_that_runs_means_exactly_this_input() -> None:
+    permissions = Permissions(Mode.ASK)
+    permissions.remember(request(tool="ssh", command="ls", host="a"), Answer("always"))
+    assert isinstance(permissions.decide(request(tool="ssh", host="a", command="ls")), Allow)
+    assert isinstance(permissions.decide(request(tool="ssh", host="b", command="ls")), Ask)
+
+
+@given(choices=st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.sampled_from(["once", "always", "no"]))))
+def test_only_always_is_remembered(choices: list[tuple[str, Literal["once", "always", "no"]]]) -> None:
+    permissions = Permissions(Mode.ASK)
+    always = set()
+    for command, choice in choices:
+        expected: type[Decision] = Allow if command in always else Ask
+        assert isinstance(permissions.decide(request(command=command)), expected)
+        answered = permissions.remember(request(command=command), Answer(choice))
+        assert isinstance(answered, Deny) == (choice == "no")
+        if choice == "always":
+            always.add(command)
+
+
+def test_a_reason_goes_back_to_the_model() -> None:
+    denied = Permissions(Mode.ASK).remember(request(), Answer("no", "use the test database"))
+    assert isinstance(denied, Deny)
+    assert denied.message.startswith("The user did not allow this: use the test database.")
+    unexplained = Permissions(Mode.ASK).remember(request(), Answer("no"))
+    assert isinstance(unexplained, Deny)
+    assert "no reason was given" in unexplained.message
+
+
+def test_without_a_person_the_reason_names_the_remedy() -> None:
+    denied = Permissions(Mode.DENY).decide(request())
+    assert isinstance(denied, Deny)
+    assert denied.message == ("This was not allowed: bash runs a program and nobody is there to ask; --yolo allows it.")
+
+
+def test_rules_come_first_and_the_first_decision_counts() -> None:
+    def no_push(asked: PermissionRequest) -> Decision | None:
+        return Deny("no pushing", "rule") if "git push" in str(asked.input.get("command")) else None
+
+    def everything(_: PermissionRequest) -> Decision | None:
+        return Allow("by rule", "rule")
+
+    permissions = Permissions(Mode.YOLO, (no_push,))
+    assert permissions.decide(request(command="git push")) == Deny("no pushing", "rule")
+    assert isinstance(permissions.decide(request(command="git pull")), Allow)
+    assert isinstance(Permissions(Mode.DENY, (no_push, everything)).decide(request(command="x")), Allow)
+    assert isinstance(Permissions(Mode.DENY, (no_push, everything)).decide(request(command="git push")), Deny)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_nothing_leaves_the_workspace_in_any_mode(mode: Mode) -> None:
+    for effect in Effect:
+        assert isinstance(Permissions(mode).decide(request(effect, outside=Path("/etc/passwd"))), Deny)

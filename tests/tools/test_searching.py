@@ -1,0 +1,271 @@
+"""glob and grep on real trees."""
+
+import asyncio
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.events import Json, ToolOutcome
+from harness.tools.globbing import glob_tool
+from harness.tools.grepping import grep_tool
+from harness.tools.ignoring import walk_files
+from harness.tools.patterns import compile_glob
+from harness.tools.process import Limits
+from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
+from harness.tools.workspace import Workspace
+
+pytestmark = pytest.mark.anyio
+
+
+async def call(tool: Tool, context: ToolContext, input: Json) -> ToolResult:
+    return await tool.run(context, tool.parse(input))
+
+
+async def glob(context: ToolContext, pattern: str, path: str = ".") -> ToolResult:
+    return await call(glob_tool(), context, {"pattern": pattern, "path": path})
+
+
+async def grep(context: ToolContext, pattern: str, /, **more: object) -> ToolResult:
+    return await call(grep_tool(), context, {"pattern": pattern, **more})
+
+
+def make(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+parts = st.sampled_from(["a", "b", "ab", ".c", "a.py", "b.py", "[x]"])
+paths = st.lists(parts, min_size=1, max_size=4).map("/".join)
+pattern_parts = st.sampled_from(["**", "*", "a", "?", "*.py", "a*", "[ab]", "[!a]", "[ab].py", ".*", "*b*"])
+patterns = st.lists(pattern_parts, min_size=1, max_size=4).map("/".join)
+
+
+def naive_match(path: list[str], pattern: list[str]) -> bool:
+    """The oracle: fnmatch for each name, and `**` tried with every number of folders."""
+    match pattern:
+        case []:
+            return not path
+        case ["**"]:
+            return bool(path)
+        case ["**", *rest]:
+            return any(naive_match(path[skip:], rest) for skip in range(len(path)))
+        case [first, *rest]:
+            return bool(path) and fnmatchcase(path[0], first) and naive_match(path[1:], rest)
+    raise AssertionError
+
+
+@settings(max_examples=1_000)
+@given(path=paths, pattern=patterns)
+def test_a_pattern_means_what_a_naive_matcher_says(path: str, pattern: str) -> None:
+    matched = compile_glob(pattern).fullmatch(path) is not None
+    assert matched == naive_match(path.split("/"), pattern.split("/"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tree=st.sets(paths, max_size=10), pattern=patterns)
+def test_glob_finds_what_a_naive_search_finds(tree: set[str], pattern: str) -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        for name in tree:
+            try:
+                make(root, {name: ""})
+            except OSError:
+                continue  # a file and a folder of one name
+        context = ToolContext(Workspace(root), root / "outputs", "id")
+        result = asyncio.run(glob(context, pattern))
+        found = set(result.content.splitlines()) if result.summary != "no file" else set()
+        everything = {
+            str((Path(where) / name).relative_to(root)) for where, _, names in os.walk(root) for name in names
+        }
+    assert found == {name for name in everything if naive_match(name.split("/"), pattern.split("/"))}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "yes", "no"),
+    [
+        ("*.{py,toml}", ["a.py", "b.toml"], ["a.txt", "d/a.py"]),
+        ("{src,tests/{a,b}}/*.py", ["src/x.py", "tests/b/x.py"], ["tests/c/x.py"]),
+        ("src/**", ["src/a", "src/b/c"], ["src", "other/a"]),
+        ("./a", ["a"], []),
+        ("[]]", ["]"], ["a"]),
+        ("[", ["["], []),
+        ("a{b", ["a{b"], []),
+        ("[\\d]", ["\\", "d"], ["5"]),
+    ],
+)
+async def test_patterns_by_example(pattern: str, yes: list[str], no: list[str]) -> None:
+    matcher = compile_glob(pattern)
+    assert [path for path in [*yes, *no] if matcher.fullmatch(path)] == yes
+
+
+async def test_a_pattern_that_is_none_is_refused() -> None:
+    with pytest.raises(ToolError, match="glob pattern"):
+        compile_glob("[z-a]")
+    with pytest.raises(ToolError, match="choices"):
+        compile_glob("{a,b}" * 12)
+
+
+RULES = st.lists(
+    st.sampled_from(["a", "b/", "*.py", "!a.py", "/ab", "a/b", "**/ab", "!b/", ".c", "# a", "", "a/*", "!a/a.py"]),
+    max_size=4,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tree=st.sets(paths, max_size=10), rules=st.dictionaries(st.sampled_from([".", "a", "b"]), RULES, max_size=3))
+def test_what_git_ignores_is_not_walked(tree: set[str], rules: dict[str, list[str]]) -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        git = ["git", "-c", "core.quotepath=off", "-C", str(root)]
+        subprocess.run([*git, "init", "-q"], check=True)
+        for name in tree:
+            try:
+                make(root, {name: ""})
+            except OSError:
+                continue
+        for name, texts in rules.items():
+            if (root / name).is_dir():
+                make(root, {f"{name}/.gitignore": "\n".join(texts)})
+        listed = subprocess.run(
+            [*git, "ls-files", "-co", "--exclude-standard", "-z"], check=True, capture_output=True, text=True
+        ).stdout
+        walked = {path.relative_to(root).as_posix() for path in walk_files(root, root)}
+    assert walked == set(listed.split("\0")) - {""}
+
+
+async def test_the_newest_file_comes_first(context: ToolContext, root: Path) -> None:
+    make(root, {"old.py": "", "new.py": "", "middle.py": ""})
+    for age, name in enumerate(["new.py", "middle.py", "old.py"]):
+        os.utime(root / name, (1_000_000 - age, 1_000_000 - age))
+    result = await glob(context, "*.py")
+    assert result == ToolResult("new.py\nmiddle.py\nold.py", summary="3 files")
+
+
+async def test_too_many_files_are_capped_with_a_note(context: ToolContext, root: Path) -> None:
+    make(root, {f"{n}.txt": "" for n in range(8)})
+    result = await call(glob_tool(most_files=5), context, {"pattern": "*"})
+    assert len(result.content.splitlines()) == 6
+    assert "[3 more" in result.content
+    assert result.summary == "8 files"
+
+
+async def test_an_ignored_folder_is_searched_when_it_is_named(context: ToolContext, root: Path) -> None:
+    make(root, {".gitignore": "build/\n", "build/x.py": "", "src/x.py": "", ".git/x.py": ""})
+    assert (await glob(context, "**/*.py")).content == "src/x.py"
+    assert (await glob(context, "*.py", path="build")).content == "build/x.py"
+
+
+async def test_nothing_found_and_wrong_folders_are_told(context: ToolContext, root: Path) -> None:
+    make(root, {"a/b.py": ""})
+    assert "Deeper: **/*.py" in (await glob(context, "*.py")).content
+    assert "There is no folder c." in (await glob(context, "*", path="c")).content
+    assert "is a file" in (await glob(context, "*", path="a/b.py")).content
+    assert "outside the workspace" in (await glob(context, "*", path="..")).content
+
+
+async def test_links_to_folders_are_not_followed(context: ToolContext, root: Path, tmp_path: Path) -> None:
+    make(tmp_path, {"outside/secret.txt": "password"})
+    (root / "link").symlink_to(tmp_path / "outside")
+    (root / "circle").symlink_to(root)
+    (root / "file").symlink_to(tmp_path / "outside" / "secret.txt")
+    assert (await glob(context, "**/*.txt")).summary == "no file"
+    assert (await grep(context, "password")).summary == "no match"
+
+
+async def test_grep_answers_with_path_line_and_text(context: ToolContext, root: Path) -> None:
+    make(root, {"a.py": "import os\nx = 1\n", "d/b.py": "X = 2\r\n", "c.txt": "x = 3\n"})
+    result = await grep(context, r"^x = \d", ignore_case=True, glob="**/*.py")
+    assert result == ToolResult("a.py:2:x = 1\nd/b.py:1:X = 2", summary="2 matches")
+    assert (await grep(context, "x", path="c.txt")).content == "c.txt:1:x = 3"
+    assert (await grep(context, "x", files_only=True)).content == "a.py\nc.txt"
+
+
+async def test_context_lines_stand_around_a_match(context: ToolContext, root: Path) -> None:
+    make(root, {"f": "".join(f"{n}\n" for n in range(1, 21))})
+    result = await grep(context, r"^(5|6|15)$", context=1)
+    assert result.content.split() == ["f-4-4", "f:5:5", "f:6:6", "f-7-7", "--", "f-14-14", "f:15:15", "f-16-16"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(lines=st.lists(st.sampled_from(["x", "y", "xy", "", "z"]), min_size=1, max_size=25), context=st.integers(0, 3))
+def test_grep_shows_each_line_once_as_a_naive_search_would(lines: list[str], context: int) -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        make(root, {"f": "\n".join(lines) + "\n"})
+        call = ToolContext(Workspace(root), root / "outputs", "id")
+        result = asyncio.run(grep(call, "x", context=context))
+    hits = [n for n, line in enumerate(lines) if "x" in line]
+    near = [n for n in range(len(lines)) if any(abs(n - hit) <= context for hit in hits)]
+    marks = [":" if n in hits else "-" for n in near]
+    expected = [f"f{mark}{n + 1}{mark}{lines[n]}" for n, mark in zip(near, marks, strict=True)]
+    shown = [line for line in result.content.splitlines() if line != "--"]
+    assert shown == (expected if hits else ["No match in 1 files."])
+
+
+async def test_binary_files_are_skipped_and_odd_bytes_are_not(context: ToolContext, root: Path) -> None:
+    (root / "bin").write_bytes(b"needle\0")
+    (root / "latin").write_bytes(b"caf\xe9 needle\n")
+    (root / "new\nline").write_text("needle\n")
+    result = await grep(context, "needle")
+    assert result.content == "latin:1:caf\ufffd needle\nnew\nline:1:needle"
+
+
+async def test_matches_are_capped_and_long_lines_cut_around_the_match(context: ToolContext, root: Path) -> None:
+    make(root, {"f": "x\n" * 50, "long": "a" * 5_000 + "needle" + "b" * 5_000})
+    result = await call(grep_tool(most_matches=10), context, {"pattern": "x"})
+    assert len(result.content.splitlines()) == 11
+    assert "[Stopped at 10 matches" in result.content
+    cut = (await grep(context, "needle")).content
+    assert "needle" in cut
+    assert len(cut) < 500
+
+
+async def test_a_bad_expression_is_explained(context: ToolContext, root: Path) -> None:
+    make(root, {"f": "x"})
+    result = await grep(context, "(x")
+    assert result.outcome is ToolOutcome.ERROR
+    assert "'(x' is not a usable regular expression: missing ), unterminated subpattern" in result.content
+
+
+async def test_an_expression_that_never_ends_is_ended(context: ToolContext, root: Path, limits: Limits) -> None:
+    make(root, {"a": "needle\n", "b": "a" * 60 + "b\n"})
+    started = time.monotonic()
+    tool = grep_tool(replace(limits, time_s=1.0))
+    result = await call(tool, context, {"pattern": "needle|(a+)+$"})
+    assert time.monotonic() - started < 10
+    assert result.outcome is ToolOutcome.BROKEN
+    assert result.content.startswith("a:1:needle\n[The search took longer than 1 s")
+
+
+async def test_a_search_can_be_cancelled(context: ToolContext, root: Path, limits: Limits) -> None:
+    make(root, {"b": "a" * 60 + "b\n"})
+    tool = grep_tool(limits)
+    task = asyncio.create_task(call(tool, context, {"pattern": "(a+)+$"}))
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_walk_ends_when_it_is_told_to_stop(root: Path) -> None:
+    make(root, {f"{n}/f": "" for n in range(20)})
+    answers: Iterator[bool] = iter([False] * 4 + [True] * 100)
+    assert len(list(walk_files(root, root, lambda: next(answers)))) < 5
+
+
+async def test_a_search_leaves_no_file_behind_it(context: ToolContext, root: Path) -> None:
+    make(root, {"f": "x"})
+    await grep(context, "x")
+    assert not context.outputs.exists()
+    assert re.fullmatch(r"f", ",".join(path.name for path in root.iterdir()))

@@ -1,0 +1,138 @@
+"""Tools made of functions."""
+
+import asyncio
+import threading
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+from harness.events import ToolOutcome
+from harness.tools.arguments import ArgumentError
+from harness.tools.tool import Effect, ToolContext, ToolError, ToolResult, shorten_line, tool
+
+pytestmark = pytest.mark.anyio
+
+
+@tool
+def add(first: int, second: Annotated[int, Field(description="The other one.")] = 1) -> int:
+    """Add two numbers."""
+    return first + second
+
+
+async def test_the_schema_comes_from_the_signature() -> None:
+    assert add.spec() == {
+        "name": "add",
+        "description": "Add two numbers.",
+        "input_schema": {
+            "type": "object",
+            "properties": {
+                "first": {"type": "integer"},
+                "second": {"default": 1, "description": "The other one.", "type": "integer"},
+            },
+            "required": ["first"],
+            "additionalProperties": False,
+        },
+    }
+    assert add.effect is Effect.RUN
+    assert add.summarise({"first": 2}) == "2"
+
+
+async def test_it_runs_with_checked_arguments(context: ToolContext) -> None:
+    assert await add.run(context, add.parse({"first": "2"})) == ToolResult("3", summary="3")
+    with pytest.raises(ArgumentError, match="third"):
+        add.parse({"first": 2, "third": 3})
+
+
+async def test_a_plain_function_runs_in_a_thread(context: ToolContext) -> None:
+    @tool(effect=Effect.READ, parallel=True, name="where")
+    def thread_name() -> str:
+        """Where this runs."""
+        return threading.current_thread().name
+
+    result = await thread_name.run(context, thread_name.parse({}))
+    assert result.content != threading.current_thread().name
+    assert (thread_name.name, thread_name.effect, thread_name.parallel) == ("where", Effect.READ, True)
+
+
+async def test_an_async_function_may_take_the_context(context: ToolContext) -> None:
+    @tool
+    async def whoami(call: ToolContext, greeting: str = "I am") -> dict[str, str]:
+        """Say the id of this call."""
+        await asyncio.sleep(0)
+        return {greeting: call.call_id}
+
+    assert list(whoami.spec()["input_schema"]["properties"]) == ["greeting"]
+    assert (await whoami.run(context, whoami.parse({}))).content == '{\n "I am": "toolu_1"\n}'
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "text"),
+    [
+        (ToolError("No such city."), ToolOutcome.ERROR, "No such city."),
+        (ConnectionError("refused"), ToolOutcome.BROKEN, "fail failed: ConnectionError: refused"),
+    ],
+)
+async def test_a_failure_is_a_result(error: Exception, outcome: ToolOutcome, text: str, context: ToolContext) -> None:
+    @tool
+    def fail() -> None:
+        """Fail."""
+        raise error
+
+    result = await fail.run(context, fail.parse({}))
+    assert (result.content, result.outcome, result.summary) == (text, outcome, text)
+
+
+async def test_a_result_is_taken_as_it_is_and_nothing_is_said(context: ToolContext) -> None:
+    mine = ToolResult("mine", ToolOutcome.ERROR)
+
+    @tool
+    def give(what: bool) -> Any:
+        """Give something back."""
+        return mine if what else None
+
+    assert await give.run(context, give.parse({"what": True})) is mine
+    assert (await give.run(context, give.parse({"what": False}))).content == "(nothing returned)"
+
+
+async def test_a_long_text_is_shortened_and_kept_whole(context: ToolContext) -> None:
+    @tool
+    def flood() -> str:
+        """A lot."""
+        return "x" * 200_000
+
+    result = await flood.run(context, flood.parse({}))
+    assert len(result.content) <= 50_000
+    assert result.full_output is not None
+    assert result.full_output.read_text() == "x" * 200_000
+
+
+async def test_functions_that_no_model_could_call_are_refused() -> None:
+    with pytest.raises(TypeError, match="docstring"):
+        tool(lambda: None)
+
+    def untyped(x) -> None:  # type: ignore[no-untyped-def]
+        """No type."""
+
+    with pytest.raises(TypeError, match="needs a type"):
+        tool(untyped)
+
+    def starred(*x: int) -> None:
+        """No names."""
+
+    with pytest.raises(TypeError, match="by name"):
+        tool(starred)
+
+
+@pytest.mark.parametrize("call_id", ["../../etc/passwd", "/abs", "", "x" * 5_000, "a\0b", "..", "日本"])
+async def test_a_call_id_never_chooses_the_folder(call_id: str, context: ToolContext) -> None:
+    odd = ToolContext(context.workspace, context.outputs, call_id)
+    assert odd.output_file.parent == context.outputs
+    assert "/" not in odd.output_file.name
+    assert len(odd.output_file.name) < 110
+
+
+async def test_a_line_is_shortened_with_a_mark() -> None:
+    assert shorten_line("one\ntwo") == "one …"
+    assert shorten_line("short") == "short"
+    assert len(shorten_line("x" * 500)) == 100
