@@ -13,16 +13,16 @@ MIX: Mapping[str, Callable[[int], Fault]] = {
     "server_error": lambda at: StatusFault(500),
     "bad_gateway": lambda at: StatusFault(502, body="<html><body><h1>502 Bad Gateway</h1></body></html>"),
     "unavailable": lambda at: StatusFault(503, body="upstream connect error or disconnect/reset before headers"),
-    "error_event": lambda at: faults.ErrorEvent(at),
-    "reset": lambda at: faults.Reset(at),
-    "cut_chunk": lambda at: faults.CutChunk(at),
-    "clean_end": lambda at: faults.CleanEnd(at),
+    "error_event": faults.ErrorEvent,
+    "reset": faults.Reset,
+    "cut_chunk": faults.CutChunk,
+    "clean_end": faults.CleanEnd,
     "empty_stream": lambda at: faults.CleanEnd(0),
-    "bad_json": lambda at: faults.BadJson(at),
+    "bad_json": faults.BadJson,
     "cut_tool": lambda at: faults.CutTool(at, "end"),
     "no_answer": lambda at: faults.Reset("headers"),
-    "stall": lambda at: faults.Stall(at),
-    "pings_only": lambda at: faults.PingsOnly(at),
+    "stall": faults.Stall,
+    "pings_only": faults.PingsOnly,
 }
 """The faults that can be thrown in, by name, each struck after a number of events."""
 
@@ -50,7 +50,7 @@ class Dice:
 
     def __init__(self, chance: Chance) -> None:
         self._chance = chance
-        self._random = Random(chance.seed)  # noqa: S311
+        self._random = Random(chance.seed)
 
     def throw(self) -> Fault | None:
         """The fault for the next request, or None."""

@@ -19,7 +19,7 @@ _USUAL = {
     504: ("timeout_error", "Gateway timeout"),
     529: ("overloaded_error", "Overloaded"),
 }
-_MESSAGES = {type_: message for type_, message in _USUAL.values()} | {
+_MESSAGES = dict(_USUAL.values()) | {
     "invalid_request_error": "Invalid request",
     "timeout_error": "Request timed out",
 }
@@ -59,3 +59,8 @@ def usual_type(status: int) -> str:
 def usual_message(type_: str) -> str:
     """A message that goes with an `error.type`."""
     return _MESSAGES.get(type_, "Internal server error")
+
+
+def status_of(type_: str) -> int:
+    """The status that an `error.type` usually comes with."""
+    return next((status for status, (name, _) in _USUAL.items() if name == type_), 500)

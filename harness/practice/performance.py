@@ -18,10 +18,8 @@ async def perform(connection: Connection, acts: Iterator[Act]) -> None:
         match act:
             case Send(data):
                 await connection.send(data)
-            case Wait(None):
-                await connection.closed.wait()
             case Wait(seconds):
-                await asyncio.sleep(seconds)
+                await wait(connection, seconds)
             case End.FINISH:
                 await connection.finish()
             case End.CUT:
@@ -72,13 +70,19 @@ async def perform_body(connection: Connection, headers: Headers, body: bytes, fa
             await connection.respond(200, headers, body)
 
 
+async def wait(connection: Connection, seconds: float | None) -> None:
+    """Send nothing for so many seconds; None: until the client goes away."""
+    if seconds is None:
+        await connection.closed.wait()
+    else:
+        await asyncio.sleep(seconds)
+
+
 async def _break_off(connection: Connection, fault: StreamFault) -> None:
     match fault:
         case faults.Reset():
             await connection.reset()
-        case faults.Stall(seconds=None):
-            await connection.closed.wait()
-        case faults.Stall(seconds=float() | int() as seconds):
-            await asyncio.sleep(seconds)
+        case faults.Stall(seconds=seconds):
+            await wait(connection, seconds)
         case _:
             await connection.close()

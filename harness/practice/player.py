@@ -108,7 +108,7 @@ class Player:
             yield from self._strike()
         elif isinstance(self._fault, faults.UnknownBlock) and event.name == "message_delta":
             yield from self._unknown_block(self._fault.type)
-        if self._ended:
+        if self.ended:
             return
         yield from self._altered(event)
         self._frames += 1
@@ -117,7 +117,7 @@ class Player:
         """What to do after the last event."""
         if not self._struck and not self._ended:
             yield from self._strike()
-        if not self._ended:
+        if not self.ended:
             yield from self._end(End.FINISH)
 
     @property

@@ -1,10 +1,14 @@
 """What a request asks for: its last words and its purpose."""
 
+import json
+import re
 from enum import StrEnum
 from typing import Any
 
 from harness.events import Block, Json, Message
 from harness.practice.improviser.user_text import UserText, kind_of, without_reminders
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Purpose(StrEnum):
@@ -53,3 +57,20 @@ def result_text(block: Block) -> str:
 def messages(body: Json) -> tuple[Message, ...]:
     """The messages of a checked body as values."""
     return tuple(Message(message["role"], tuple(blocks(message["content"]))) for message in body["messages"])
+
+
+def json_object(body: bytes) -> Json | str:
+    """The JSON object in a body, or why the API would not read it: NaN and lone surrogates are not JSON."""
+    try:
+        value = json.loads(body, parse_constant=_refused)
+        if _SURROGATE.search(body):
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "no low surrogate in string"
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return value if isinstance(value, dict) else "expected an object"
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")

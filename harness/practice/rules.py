@@ -18,6 +18,11 @@ class ServedModel:
     strict_overflow: bool = False
     """Input plus max_tokens beyond the window is refused; newer models accept it and stop at the window's end."""
 
+    thinking: frozenset[str] = frozenset({"adaptive", "enabled", "disabled"})
+    """The kinds of the `thinking` parameter that are taken."""
+    forced_tools: bool = True
+    """tool_choice may force a tool."""
+
     def described(self) -> Json:
         """The model as an object of the models endpoint."""
         return {
@@ -33,24 +38,33 @@ class ServedModel:
         }
 
 
-def _million(*ids: str) -> tuple[ServedModel, ...]:
-    return tuple(ServedModel(id, 1_000_000, 128_000) for id in ids)
+_ADAPTIVE = frozenset({"adaptive", "disabled"})
+_MANUAL = frozenset({"enabled", "disabled"})
+_ALWAYS = frozenset({"adaptive"})
+
+
+def _million(*ids: str, thinking: frozenset[str] = _ADAPTIVE, forced_tools: bool = True) -> tuple[ServedModel, ...]:
+    return tuple(ServedModel(id, 1_000_000, 128_000, thinking=thinking, forced_tools=forced_tools) for id in ids)
 
 
 def _smaller(*ids: str) -> tuple[ServedModel, ...]:
-    return tuple(ServedModel(id, 200_000, 64_000, "2025-10-01T00:00:00Z", prefill=True) for id in ids)
+    created = "2025-10-01T00:00:00Z"
+    return tuple(ServedModel(id, 200_000, 64_000, created, prefill=True, thinking=_MANUAL) for id in ids)
 
 
 def _older(*ids: str) -> tuple[ServedModel, ...]:
-    created = "2025-05-14T00:00:00Z"
-    return tuple(ServedModel(id, 200_000, 32_000, created, prefill=True, strict_overflow=True) for id in ids)
+    return tuple(
+        ServedModel(id, 200_000, 32_000, "2025-05-14T00:00:00Z", prefill=True, strict_overflow=True, thinking=_MANUAL)
+        for id in ids
+    )
 
 
 MODELS = (
     ServedModel("practice-1", 200_000, 64_000),
-    *_million("claude-fable-5-2", "claude-fable-5-1", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"),
-    *_million("claude-fable-5", "claude-opus-5", "claude-sonnet-5", "claude-sonnet-4-6"),
-    *_million("claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-6"),
+    *_million("claude-fable-5-2", "claude-fable-5-1", "claude-opus-5-5", thinking=_ALWAYS, forced_tools=False),
+    *_million("claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5", "claude-opus-5", "claude-sonnet-5"),
+    *_million("claude-opus-4-8", "claude-opus-4-7"),
+    *_million("claude-opus-4-6", "claude-sonnet-4-6", thinking=frozenset({"adaptive", "enabled", "disabled"})),
     *_smaller("claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5"),
     *_older("claude-opus-4-1", "claude-opus-4", "claude-sonnet-4"),
 )

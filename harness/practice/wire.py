@@ -41,11 +41,11 @@ class HttpRequest:
         return next((value for key, value in self.headers if key == name), None)
 
 
-class Disconnected(ConnectionError):
+class Disconnected(ConnectionError):  # noqa: N818 (what happened, not a mistake)
     """The client is gone."""
 
 
-class BadRequest(Exception):
+class BadRequest(Exception):  # noqa: N818 (the client's mistake, in HTTP's own words)
     """The client sent something that is not HTTP/1.1."""
 
 
@@ -147,8 +147,9 @@ class Connection(asyncio.Protocol):
         await self._drain()
 
     async def send(self, data: bytes) -> None:
-        """A piece of the body, handed to the kernel before this returns."""
+        """A piece of the body, handed to the kernel before this returns. Other tasks get their turn."""
         self._write(self._http.send(h11.Data(data=data)) if self._framing is Framing.CHUNKED else data)
+        await asyncio.sleep(0)
         await self._drain()
 
     async def finish(self) -> None:

@@ -1,0 +1,116 @@
+"""The answer to one request: written to its connection, and summed up in a few words."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+
+from harness.events import Json
+from harness.practice import faults, sse
+from harness.practice.errors import ApiError, error_body, status_of, usual_message, usual_type
+from harness.practice.faults import StatusFault, StreamFault
+from harness.practice.performance import perform_before_headers, perform_body, perform_stream
+from harness.practice.replies import ScriptedReply
+from harness.practice.sse import Envelope, Frame, compact, frames
+from harness.practice.wire import Connection
+
+
+class Answer:
+    """Writes the answer to one request, and knows in a few words what it was."""
+
+    def __init__(self, connection: Connection, request_id: str) -> None:
+        self._connection = connection
+        self._request_id = request_id
+        self.what = "no answer"
+        self.completed = False
+
+    async def reply(self, body: Json) -> None:
+        """Status 200 with a JSON body."""
+        self.what = "200"
+        await self._respond(200, body)
+
+    async def refuse(self, error: ApiError) -> None:
+        """A JSON error."""
+        self.what = f"{error.status} {error.type}: {error.message}"
+        await self._respond(error.status, error.body(self._request_id))
+
+    async def fail(self, fault: StatusFault) -> None:
+        """A scripted error."""
+        type_ = fault.type or usual_type(fault.status)
+        self.what = f"{fault.status} {type_}"
+        if fault.delay_s:
+            await asyncio.sleep(fault.delay_s)
+        content = fault.body
+        if content is None:
+            message = fault.message or usual_message(type_)
+            content = compact(error_body(type_, message, self._request_id, fault.error_code))
+        await self._write(fault.status, _content_type(fault), content.encode(), fault.headers)
+
+    async def play(
+        self, reply: ScriptedReply, envelope: Envelope, fault: StreamFault | None, *, streamed: bool
+    ) -> None:
+        """A reply, with its fault."""
+        self.what = _what(fault)
+        if reply.delay_s:
+            await asyncio.sleep(reply.delay_s)
+        await perform_before_headers(self._connection, fault)
+        if streamed:
+            await self.stream(_paced(frames(reply, envelope), reply.event_delay_s), fault)
+        else:
+            await self._play_whole(compact(sse.message(reply, envelope)).encode(), fault)
+        self.completed = True
+
+    async def stream(self, events: AsyncIterator[Frame], fault: StreamFault | None) -> None:
+        """Events as they come, with a fault."""
+        match fault:
+            case faults.JsonBody() | faults.HtmlBody():
+                await self._wrong_body(fault)
+            case _:
+                headers = self._headers("text/event-stream; charset=utf-8")
+                await perform_stream(self._connection, headers, events, fault, self._request_id)
+
+    async def _play_whole(self, body: bytes, fault: StreamFault | None) -> None:
+        match fault:
+            case faults.JsonBody() | faults.HtmlBody():
+                await self._wrong_body(fault)
+            case faults.ErrorEvent(type=type_):
+                error = ApiError(status_of(type_), fault.message or usual_message(type_), type_, fault.error_code)
+                await self.refuse(error)
+            case _:
+                await perform_body(self._connection, self._headers("application/json"), body, fault)
+
+    async def _wrong_body(self, fault: faults.JsonBody | faults.HtmlBody) -> None:
+        match fault:
+            case faults.JsonBody(type_, message):
+                await self._respond(200, error_body(type_, message, self._request_id))
+            case faults.HtmlBody(body):
+                await self._write(200, "text/html; charset=utf-8", body.encode())
+
+    async def _respond(self, status: int, body: Json) -> None:
+        await self._write(status, "application/json", compact(body).encode())
+
+    async def _write(self, status: int, content_type: str, body: bytes, more: Mapping[str, str] | None = None) -> None:
+        own = dict(self._headers(content_type))
+        given = {name.lower(): value for name, value in (more or {}).items()}
+        await self._connection.respond(status, (own | given).items(), body)
+        self.completed = True
+
+    def _headers(self, content_type: str) -> list[tuple[str, str]]:
+        return [("content-type", content_type), ("request-id", self._request_id)]
+
+
+def _what(fault: StreamFault | None) -> str:
+    return "200" if fault is None else f"200 with {fault.kind}"
+
+
+async def _paced(events: Iterable[Frame], delay_s: float) -> AsyncIterator[Frame]:
+    for count, event in enumerate(events):
+        if delay_s and count:
+            await asyncio.sleep(delay_s)
+        yield event
+
+
+def _content_type(fault: StatusFault) -> str:
+    if fault.content_type is not None:
+        return fault.content_type
+    if fault.body is None:
+        return "application/json"
+    return "text/html; charset=utf-8" if fault.body.lstrip().startswith("<") else "text/plain; charset=utf-8"

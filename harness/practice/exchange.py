@@ -1,0 +1,35 @@
+"""What a server remembers: the requests it saw and what became of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.events import Json
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request as the server saw it."""
+
+    path: str
+    """Without the query."""
+    method: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: Json
+    """Empty when there was none, or it was not a JSON object."""
+    connection_id: int
+    """Counts connections from 1; equal for requests that shared one."""
+    at: float
+    """time.monotonic() when its last byte had come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and what became of it."""
+
+    request: RecordedRequest
+    answer: str
+    """A few words, for example "200", "529 overloaded_error" or "200 with reset"."""
+    completed: bool
+    """False: the connection ended before the answer did."""
+    duration_s: float
