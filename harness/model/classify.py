@@ -9,6 +9,7 @@ without scheme, a certificate that does not verify) carries `should_retry=False`
 """
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -278,17 +279,20 @@ def _lost_connection(chain: _Chain, streamed: bool, reused_socket: bool) -> Faul
     if error := chain.has("ProxyError"):
         return Fault(FaultKind.NETWORK, f"the proxy refused: {one_line(str(error))}")
     if chain.has("ConnectError"):
-        return Fault(FaultKind.NETWORK, f"no connection could be made: {_without_prefix(chain)}")
+        return Fault(FaultKind.NETWORK, f"no connection could be made: {_why_lost(chain)}")
     if chain.has("TransportError", "APIConnectionError", "OSError"):
         stale = reused_socket and not streamed
         kind = FaultKind.STALE_SOCKET if stale else FaultKind.NETWORK
-        return Fault(kind, f"the connection broke: {_without_prefix(chain)}")
+        return Fault(kind, f"the connection broke: {_why_lost(chain)}")
     return Fault(FaultKind.UNKNOWN, f"{type(chain.links[0]).__name__}: {chain.reason()}")
 
 
-def _without_prefix(chain: _Chain) -> str:
-    reason = chain.reason()
-    return reason.partition("] ")[2] or reason if reason.startswith("[Errno") else reason
+def _why_lost(chain: _Chain) -> str:
+    """The system's own words for an error number where there is one: "Connection refused"."""
+    for link in reversed(chain.links):
+        if isinstance(link, OSError) and link.errno is not None and link.errno > 0 and link.filename is None:
+            return os.strerror(link.errno)
+    return chain.reason()
 
 
 def _refusal(details: Json) -> str:

@@ -93,6 +93,7 @@ class ModelClient:
         def build() -> None:
             building.set_running_or_notify_cancel()
             try:
+                self._builder.prepare()
                 building.set_result(self._builder.build())
             except BaseException as error:  # noqa: BLE001 (handed over to whoever waits for the line)
                 building.set_exception(error)

@@ -52,21 +52,25 @@ class Line:
 
 
 class LineBuilder:
-    """Makes lines to one endpoint. Its methods block; the first call takes about a second."""
+    """Makes lines to one endpoint. `prepare` comes first and takes about a second; `build` is quick."""
 
     def __init__(self, endpoint: Endpoint, log: logging.Logger | None) -> None:
         self._endpoint = endpoint
         self._log = log
         self._ssl_context: ssl.SSLContext | None = None
 
-    def build(self) -> Line:
-        """A line with no connections yet."""
+    def prepare(self) -> None:
+        """Import everything that a request needs. For a thread without an event loop."""
         load(self._log)
         import anyio
-        from anthropic import AsyncAnthropic
 
         # Loads what the first request would otherwise load on the program's own loop.
         anyio.run(anyio.sleep, 0)
+
+    def build(self) -> Line:
+        """A line with no connections yet."""
+        from anthropic import AsyncAnthropic
+
         endpoint = self._endpoint
         credential = endpoint.credential
         client = AsyncAnthropic(
