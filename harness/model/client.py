@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from harness.events import Block, Event, Fault, FaultKind, Json, Message, Outcome
 from harness.model.classify import classify
 from harness.model.endpoint import Endpoint
-from harness.model.exchange import Exchange
+from harness.model.exchange import Exchange, fault_of
 from harness.model.patience import Ended, Patience
 from harness.model.sdk import Line, LineBuilder
 from harness.model.watchdog import Watchdog, WatchLimits
@@ -21,6 +21,8 @@ from harness.secret import MASK
 if TYPE_CHECKING:
     from harness.model.catalogue import ModelCard
 
+LOADING_S = 120.0
+"""How long the import of the SDK may take, on the slowest of disks."""
 MODELS_S = 10.0
 """How long the list of models may take; it is a convenience."""
 
@@ -123,15 +125,16 @@ class ModelClient:
         """
         if interrupt.is_set():
             return Fault(FaultKind.CANCELLED, "interrupted")
-        watchdog = Watchdog(self._watch, request.estimated_tokens, self._clock())
-        patience = Patience(watchdog, self._watch.hint_s, emit, interrupt, reconnect, self._clock)
-        line = await patience.wait_for(self._ready(fresh=fresh_connection))
+        # The import of the SDK has nothing to do with the server, so its time does not count.
+        loading = self._patience(WatchLimits(headers_s=LOADING_S), 0, emit, interrupt, None)
+        line = await loading.wait_for(self._ready(fresh=fresh_connection))
         if isinstance(line, Ended):
-            return Fault(FaultKind.CANCELLED, line.reason)
+            return fault_of(line)
         if isinstance(line, Fault):
             return self._without_secrets(line)
         line.users += 1
         try:
+            patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect)
             exchange = Exchange(line, request.body(), emit, patience)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Ended):
@@ -185,6 +188,17 @@ class ModelClient:
             self._building = None
             return classify(error, streamed=False)
         return self._line
+
+    def _patience(
+        self,
+        limits: WatchLimits,
+        estimated_tokens: int,
+        emit: Callable[[Event], None],
+        interrupt: asyncio.Event,
+        reconnect: asyncio.Event | None,
+    ) -> Patience:
+        watchdog = Watchdog(limits, estimated_tokens, self._clock())
+        return Patience(watchdog, limits.hint_s, emit, interrupt, reconnect, self._clock)
 
     def _without_secrets(self, fault: Fault) -> Fault:
         """A server may quote the key it refused; nobody else gets to see it (api R2)."""

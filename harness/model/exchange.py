@@ -72,13 +72,7 @@ class Exchange:
         """What the exchange amounts to after its `run` was cancelled."""
         if self._accumulator.complete:
             return self._accumulator.reply(self._request_id)
-        match ended.cause:
-            case Cause.INTERRUPT:
-                return self._failed(Fault(FaultKind.CANCELLED, ended.reason), open_text=True)
-            case Cause.RECONNECT:
-                return self._failed(Fault(FaultKind.TIMEOUT, ended.reason, error_code="reconnect_asked"))
-            case Cause.SILENCE:
-                return self._failed(Fault(FaultKind.TIMEOUT, ended.reason))
+        return self._failed(fault_of(ended), open_text=ended.cause is Cause.INTERRUPT)
 
     async def _opened(self) -> "httpx2.Response":
         import httpx2
@@ -161,6 +155,17 @@ class Exchange:
             self._connected = True
         elif name == "http11.send_request_headers.started":
             self._sent = True
+
+
+def fault_of(ended: Ended) -> Fault:
+    """The fault that a wait which was ended stands for."""
+    match ended.cause:
+        case Cause.INTERRUPT:
+            return Fault(FaultKind.CANCELLED, ended.reason)
+        case Cause.RECONNECT:
+            return Fault(FaultKind.TIMEOUT, ended.reason, error_code="reconnect_asked")
+        case Cause.SILENCE:
+            return Fault(FaultKind.TIMEOUT, ended.reason)
 
 
 async def _drained(chunks: AsyncIterator[bytes]) -> None:
