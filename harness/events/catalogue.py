@@ -208,6 +208,8 @@ class WaitOffered(Event):
     seconds: float
     until: float
     """Unix time."""
+    can_switch: bool
+    """A fallback model could be asked instead."""
     detail: str
 
 

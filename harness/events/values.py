@@ -184,9 +184,7 @@ class Origin(StrEnum):
     REPLY = "reply"
     TOOL_RESULTS = "tool_results"
     CONTINUATION = "continuation"
-    """Our request to go on where a cut reply ended."""
-    NUDGE = "nudge"
-    """Our request to use the rest of a token budget."""
+    """Our request to go on: where a cut reply ended, or with what is left of a token budget."""
     REPAIR = "repair"
 
 

@@ -1,6 +1,6 @@
 """Everything the policy can decide. The loop carries out exactly one of these at a time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.events import Block, CutCall, FaultKind, ToolCall, TransitionCode
@@ -49,16 +49,16 @@ class Decision:
     state: TurnState
     reason: str
     """One line for a person."""
+    code: TransitionCode | None = field(default=None, kw_only=True)
+    """Set when a step of the loop ends with this decision; None while the same request is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resend(Decision):
-    """The same request again. No step ends with this: it has no transition code."""
+    """The same request again. With a code it asks for a larger output cap, which is a step of its own."""
 
     wait: Wait | None = None
     fresh_connection: bool = False
-    code: TransitionCode | None = None
-    """Set when the request is the same but for a larger output cap: that is a step of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +90,14 @@ class Mend(Decision):
 class Drain(Decision):
     """Shorten old tool results, which need no model for that, and send again."""
 
-    code: TransitionCode
     tokens: int
     """Tokens to save at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compact(Decision):
-    """Replace the history by a summary and send again."""
+    """Replace the history by a summary and send again. Without a code it comes before a request."""
 
-    code: TransitionCode | None
-    """None for a compaction before the request: then the step has not ended yet."""
     prompt_tokens: int | None
     """The size that was refused, where the server named it."""
     limit: int | None
@@ -115,7 +112,6 @@ class RunTools(Decision):
     calls: tuple[ToolCall, ...]
     cut_calls: tuple[CutCall, ...]
     """Calls that are answered with an error and never run."""
-    code: TransitionCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +120,6 @@ class Continue(Decision):
 
     keep: tuple[Block, ...]
     nudge: Nudge
-    code: TransitionCode
     wait: Wait | None = None
 
 

@@ -56,15 +56,17 @@ def _decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situat
     if reply.stop_reason == "pause_turn" and state.pauses < limits.pauses:
         paused = replace(good, pauses=good.pauses + 1)
         reason = "the server paused its tools; going on"
-        return Continue(paused, reason, reply.content, Nudge.PAUSED, TransitionCode.NEXT_TURN)
+        return Continue(paused, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
     if not reply.text.strip() and OneOff.EMPTY_REPLY not in state.tried:
         asked = good.trying(OneOff.EMPTY_REPLY)
         reason = "the answer was empty; asking again"
-        return Continue(asked, reason, (), Nudge.EMPTY_REPLY, TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
+        return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
     if _budget_left(good, limits):
         nudged = replace(good, nudges=good.nudges + 1, compacted=False)
         reason = f"{good.output_tokens:,} of {limits.token_budget:,} tokens used; going on"
-        return Continue(nudged, reason, reply.content, Nudge.TOKEN_BUDGET, TransitionCode.TOKEN_BUDGET_CONTINUATION)
+        return Continue(
+            nudged, reason, reply.content, Nudge.TOKEN_BUDGET, code=TransitionCode.TOKEN_BUDGET_CONTINUATION
+        )
     reason = "answered" if reply.text.strip() else "the model had nothing to add"
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
 
@@ -80,8 +82,8 @@ def _continue_cut(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Deci
     reason = f"the answer was cut; continuation {again.continuations} of {limits.continuations}"
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
     if reply.calls or reply.cut_calls:
-        return RunTools(again, reason, reply.content, reply.calls, reply.cut_calls, code)
-    return Continue(again, reason, reply.content, Nudge.CUT_AT_CAP, code)
+        return RunTools(again, reason, reply.content, reply.calls, reply.cut_calls, code=code)
+    return Continue(again, reason, reply.content, Nudge.CUT_AT_CAP, code=code)
 
 
 def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
@@ -97,7 +99,7 @@ def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decisio
         )
         return Stop(counted, reason, TransitionCode.MALFORMED_TOOL_USE, _speakable(reply.content))
     names = ", ".join([call.name for call in reply.calls] + [f"{call.name} (cut)" for call in reply.cut_calls])
-    return RunTools(counted, names, reply.content, reply.calls, reply.cut_calls, TransitionCode.NEXT_TURN)
+    return RunTools(counted, names, reply.content, reply.calls, reply.cut_calls, code=TransitionCode.NEXT_TURN)
 
 
 def _speakable(content: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -165,7 +167,7 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
     if fault.calls:
         good = state.after_good_reply(fault.usage.output)
         reason = f"{fault.message}; the complete tool calls of the reply are run"
-        return RunTools(good, reason, fault.kept, fault.calls, (), TransitionCode.NEXT_TURN)
+        return RunTools(good, reason, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
     if fault.stop_reason in ("end_turn", "stop_sequence"):
         good = state.after_good_reply(fault.usage.output)
         return Stop(good, f"answered; then {fault.message}", TransitionCode.COMPLETED, fault.kept)
@@ -176,7 +178,7 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
     again = replace(retry.state, continuations=state.continuations + 1)
     reason = f"{fault.message}; complete text is kept, asking for the rest"
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
-    return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, code, retry.wait)
+    return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, retry.wait, code=code)
 
 
 def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -212,7 +214,9 @@ def _decide_long_wait(state: TurnState, fault: Fault, wait: Wait, limits: Recove
     asked = f"the server asks to wait {wait.seconds:,.0f} s"
     if limits.interactive:
         otherwise = _stop(state, fault, asked)
-        return OfferWait(state, f"{fault.message}; {asked}", wait, can_switch=True, otherwise=otherwise)
+        return OfferWait(
+            state, f"{fault.message}; {asked}", wait, can_switch=bool(state.fallbacks), otherwise=otherwise
+        )
     if wait.seconds <= limits.max_wait_s:
         return Resend(state, f"{fault.message}; {asked}", wait)
     return _stop(state, fault, f"{asked}; allow it with --max-wait {wait.seconds:.0f}")
@@ -250,13 +254,13 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
         needed = excess + output_cap.MARGIN
         if situation.drainable_tokens >= needed:
             reason = f"{fault.message}; shortening old tool results"
-            return Drain(replace(state, drained=True), reason, TransitionCode.COLLAPSE_DRAIN_RETRY, needed)
+            return Drain(replace(state, drained=True), reason, needed, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
     if state.compacted:
         reason = f"still too long after compaction ({fault.message}); {advice(fault)}"
         return Stop(state, reason, too_long)
     compacted = replace(state, compacted=True, drained=True)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
-    return Compact(compacted, fault.message, code, fault.input_tokens, fault.limit)
+    return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
 
 
 def _stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
@@ -283,7 +287,7 @@ def before_request(
             reason = f"compaction does not help any more: {situation.largest}; start over with /clear"
             return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
         reason = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
-        return Compact(state, reason, None, None, None)
+        return Compact(state, reason, None, None)
     if situation.prompt_tokens >= levels.block and not limits.compaction:
         reason = (
             f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used and compaction is off; "
@@ -293,7 +297,7 @@ def before_request(
     return None
 
 
-def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool) -> Decision | None:
+def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool) -> Stop | None:
     """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 17)."""
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)

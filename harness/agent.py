@@ -1,0 +1,359 @@
+"""The loop. Read this first.
+
+A turn goes round like this, and `Agent._turn` reads like it:
+
+    prompt ─▶ history.check ─▶ model.client.send ─▶ Reply | Fault
+                     ▲                                 │
+                     │                     recovery.decide(outcome) ──▶ retry / raise cap / continue /
+                     │                                 │                compact / switch model / mend / stop
+                     │                            tool calls
+                     │                                 ▼
+                     │                    permissions ─▶ tools.run ─▶ results
+                     └─────────────────────────────────┘
+
+Policies decide, the executor does, and every arrow leaves an event behind. A round is a step and ends
+with exactly one transition; a retry of the same request is no step. The breakers will decide between
+the reply and the permissions, the escape mechanism between the results and the next round.
+
+The command line, the screen and `from harness import Agent` are all this class.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.assembly import outputs_folder, recovery_limits, settings_here, system_prompt, tools_for
+from harness.clock import Clock, SystemClock
+from harness.connection import Connection
+from harness.conversation import Conversation, ignore
+from harness.events import (
+    Block,
+    CutCall,
+    Event,
+    Fault,
+    ModelSwitched,
+    Origin,
+    Reply,
+    SettingChanged,
+    Transition,
+    TransitionCode,
+    TurnStarted,
+)
+from harness.executor.asker import Asker, Nobody
+from harness.executor.carrying import Executor
+from harness.executor.facts import Facts
+from harness.executor.model_calls import ModelCalls
+from harness.executor.shortening import Shortening
+from harness.executor.tool_calls import ToolCalls
+from harness.executor.turn import Turn
+from harness.executor.waiting import Signals
+from harness.executor.words import sendable
+from harness.model import prompt as prompts
+from harness.model.catalogue import Catalogue
+from harness.model.tokens import TokenCounter
+from harness.permissions import Mode, Permissions
+from harness.recovery import (
+    Compact,
+    Continue,
+    Decision,
+    Drain,
+    Mend,
+    OfferWait,
+    Resend,
+    RunTools,
+    Stop,
+    SwitchModel,
+    TurnState,
+    after_tools,
+    decide,
+)
+from harness.settings import Settings
+from harness.tools.tool import Tool
+from harness.tools.toolbox import Toolbox
+
+
+class Agent:
+    """An agent in a folder: takes prompts, yields events.
+
+        async with Agent(tools=[*standard_tools(), weather]) as agent:
+            async for event in agent.run("Is it raining in Oslo?"):
+                print(event)
+
+    Without a key in the settings or the environment the built-in practice model answers.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        tools: Iterable[Tool] | None = None,
+        asker: Asker | None = None,
+        conversation: Conversation | None = None,
+        outputs: Path | None = None,
+        reread: Callable[[], Settings] | None = None,
+        clock: Clock | None = None,
+        log: logging.Logger | None = None,
+        **overrides: object,
+    ) -> None:
+        """
+        Args:
+            settings: all settings; None reads them from flags given as `overrides`, the environment, .env and files.
+            tools: what the model may use; None: the six standard tools.
+            asker: who answers questions; None: nobody, so that what would ask is refused.
+            conversation: a conversation to go on with; None: an empty one that nobody records.
+            outputs: folder for results too long for the history; None: one in the state folder.
+            reread: reads the settings again when a key was refused; None: from where they came.
+            clock: time for waits.
+            log: gets what only a developer wants to know.
+            overrides: settings by name, for example `model="claude-opus-5-5"` or `permission_mode="yolo"`.
+
+        Raises SettingsError when a setting cannot be used.
+        """
+        self.settings = settings or settings_here(overrides)
+        self.conversation = conversation or Conversation(ignore)
+        self.model = self.settings.model
+        self._asker = asker or Nobody()
+        self._clock = clock or SystemClock()
+        self._log = log or logging.getLogger("harness")
+        self._signals = Signals()
+        self._catalogue = Catalogue()
+        self._facts = Facts(self.settings.workspace)
+        self._limits = recovery_limits(self.settings, interactive=self._asker.present)
+        self._counter = TokenCounter()
+        self._connection = Connection(
+            self.settings, self._log, self._counter, reread or (lambda: settings_here(overrides))
+        )
+        self.permissions = Permissions(Mode(self.settings.permission_mode))
+        self.toolbox = Toolbox(tools_for(self.settings) if tools is None else tools)
+        self._calls = ModelCalls(
+            lambda: self._connection.client,
+            self.conversation,
+            self._catalogue,
+            self._counter,
+            system=system_prompt(self.settings),
+            tools=self.toolbox.specs(),
+        )
+        workspace, outputs = self.settings.workspace, outputs or outputs_folder(self.settings)
+        self._tools = ToolCalls(
+            self.toolbox,
+            self.permissions,
+            self._asker,
+            self.conversation,
+            workspace=workspace,
+            outputs=outputs,
+            log=self._log,
+        )
+        shortening = Shortening(
+            self._calls, self.conversation, self.toolbox, self._clock, workspace=workspace, outputs=outputs
+        )
+        self._executor = Executor(
+            self.conversation,
+            self._connection,
+            self._calls,
+            shortening,
+            self._asker,
+            self._limits,
+            self._clock,
+            self._signals,
+            model=self.model,
+        )
+
+    # ── what a front end calls ──────────────────────────────────────────────────────────────────
+
+    async def run(self, prompt: str) -> AsyncIterator[Event]:
+        """Take a prompt and yield every event until the turn has ended; the last one is `TurnEnded`.
+
+        Closing the iterator early ends the turn and whatever it was running.
+        """
+        async for event in self._events(self._run(prompt)):
+            yield event
+
+    async def retry(self) -> AsyncIterator[Event]:
+        """Go on from the history as it stands, for example after a turn that failed."""
+        async for event in self._events(self._run(None)):
+            yield event
+
+    async def compact(self, focus: str = "") -> AsyncIterator[Event]:
+        """Shorten the history now; `focus` says what the summary should pay attention to (recovery E4)."""
+        async for event in self._events(self._compact(focus)):
+            yield event
+
+    def clear(self) -> None:
+        """Forget the conversation. The journal keeps it."""
+        self.conversation.replace((), "clear")
+        self._calls.forget_sizes()
+
+    def set_model(self, model: str) -> None:
+        """Ask another model from the next request on."""
+        self.conversation.emit(SettingChanged("model", model))
+        self._executor.use_model(model)
+        self.model = model
+
+    def interrupt(self) -> None:
+        """End the turn as soon as possible; what has arrived is kept."""
+        self._signals.interrupt.set()
+
+    def retry_now(self) -> None:
+        """Do not wait for a retry any longer; drop a silent connection and try again at once."""
+        self._signals.retry_now.set()
+        self._signals.reconnect.set()
+
+    @property
+    def address(self) -> str:
+        """Where the model answers, without credentials."""
+        return self._connection.address
+
+    def context(self) -> tuple[int, int]:
+        """Estimated tokens of the next request, and the model's window."""
+        situation = self._calls.situation(self.model)
+        return situation.prompt_tokens, situation.window
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def open(self) -> None:
+        """Begin to get ready: start the practice server if it is to answer, import the SDK in the background."""
+        await self._connection.open()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._connection.aclose()
+
+    # ── the turn ────────────────────────────────────────────────────────────────────────────────
+
+    async def _run(self, text: str | None) -> None:
+        """One turn from the prompt to `TurnEnded`, whatever happens in between."""
+        await self.open()
+        turn = self._begin(text)
+        try:
+            stop = await self._turn(turn)
+        except Exception as error:  # noqa: BLE001 (the border: a turn ends with a sentence)
+            self._log.exception("the turn failed")
+            reason = f"something in the program failed ({type(error).__name__}: {error}); see the log with --debug"
+            stop = Stop(turn.state, reason, TransitionCode.MODEL_ERROR)
+        self._end(turn, stop)
+
+    async def _turn(self, turn: Turn) -> Stop:
+        """Go round until something ends the turn."""
+        say = self.conversation
+        while True:
+            step = say.begin_step()
+            decision = await self._executor.make_room(turn, step) or await self._ask_model(turn)
+            match decision:
+                case Stop():
+                    say.add("assistant", decision.keep, Origin.REPLY)
+                    turn.say(decision.keep)
+                    return decision
+                case RunTools():
+                    say.add("assistant", (*decision.keep, *map(_asked, decision.cut_calls)), Origin.REPLY)
+                    results = await self._tools.answer(decision.calls, decision.cut_calls, self._signals.interrupt)
+                    say.add("user", results.blocks, Origin.TOOL_RESULTS)
+                    turn.answer = ""
+                    turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
+                    if stop := after_tools(turn.state, self._limits, interrupted=results.interrupted):
+                        return stop
+                case Continue():
+                    say.add("assistant", decision.keep, Origin.REPLY)
+                    turn.say(decision.keep)
+                    say.add("user", self._executor.nudge(decision, turn), Origin.CONTINUATION)
+                    await self._executor.pause(decision.wait, turn)
+                case Resend():
+                    self._executor.announce_cap(turn, decision.reason)
+                case Drain():
+                    self._executor.drain(turn, decision)
+                case Compact():
+                    await self._executor.compact(turn, decision, step)
+            if decision.code is not None:
+                say.emit(Transition(step, decision.code, decision.reason))
+
+    async def _ask_model(self, turn: Turn) -> Decision:
+        """Ask the model until the policy says something other than "the same once more"."""
+        while True:
+            if self._signals.interrupt.is_set():
+                return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
+            asked = turn.state
+            answered = await self._calls.ask(asked, self._limits, self._signals, fresh_connection=turn.fresh_connection)
+            outcome = answered.outcome
+            situation = self._calls.situation(asked.model, overflowing=isinstance(outcome, Fault))
+            decision = decide(asked, outcome, self._limits, situation)
+            turn.state = decision.state
+            turn.fresh_connection = False
+            self._executor.take_back(answered, decision)
+            match decision, outcome:
+                case Resend(code=None), Fault():
+                    turn.fresh_connection = decision.fresh_connection
+                    await self._executor.pause(decision.wait, turn, outcome)
+                case OfferWait(), Fault():
+                    if (ended := await self._executor.offer(decision, turn, outcome)) is not None:
+                        return ended
+                case SwitchModel(), _:
+                    self._executor.switch(asked.model, decision)
+                case Mend(), _:
+                    if not await self._executor.mend(decision, turn):
+                        return decision.otherwise
+                case Resend(), Reply():
+                    self._calls.throw_away(asked.model, outcome)
+                    return decision
+                case _:
+                    return decision
+
+    async def _compact(self, focus: str) -> None:
+        await self.open()
+        self._signals.reset()
+        await self._executor.compact_by_hand(self.model, focus)
+
+    # ── beginning and end ───────────────────────────────────────────────────────────────────────
+
+    def _begin(self, text: str | None) -> Turn:
+        conversation = self.conversation
+        self._signals.reset()
+        conversation.turn += 1
+        conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
+        if text is not None:
+            facts = self._facts.new()
+            blocks: list[Block] = [{"type": "text", "text": facts}] if facts else []
+            conversation.add("user", (*blocks, {"type": "text", "text": sendable(text)}), Origin.PROMPT)
+        if self._executor.asked_last != self.model:
+            conversation.emit(ModelSwitched(self._executor.asked_last, self.model, "a new turn begins"))
+            self._executor.use_model(self.model)
+        fallbacks = tuple(model for model in self.settings.fallback_models if model != self.model)
+        state = TurnState(self.model, fallbacks)
+        return Turn(conversation.turn, state, self._clock.now(), conversation.spend, conversation.step)
+
+    def _end(self, turn: Turn, stop: Stop) -> None:
+        conversation = self.conversation
+        if stop.code in (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS):
+            conversation.add("user", ({"type": "text", "text": prompts.INTERRUPTION_NOTE},), Origin.REPAIR)
+        conversation.emit(Transition(conversation.step, stop.code, stop.reason))
+        conversation.emit(turn.ended(stop, conversation, self._clock.now()))
+
+    async def _events(self, work: Coroutine[None, None, None]) -> AsyncIterator[Event]:
+        """What is emitted while `work` runs."""
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self.conversation.listen(queue.put_nowait)
+        task = asyncio.ensure_future(work)
+        task.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            await task
+        finally:
+            self.conversation.listen(None)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+
+
+def _asked(cut: CutCall) -> Block:
+    """A cut call as the history keeps it: asked for, with nothing in it, and answered by an error."""
+    return {"type": "tool_use", "id": cut.id, "name": cut.name, "input": {}}

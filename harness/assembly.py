@@ -1,0 +1,62 @@
+"""From settings to the parts they configure."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from harness.events import Block
+from harness.journal import session_folder
+from harness.model.prompt import standard_sections, system_blocks
+from harness.model.watchdog import WatchLimits
+from harness.recovery import RecoveryLimits
+from harness.settings import Settings, load
+from harness.tools.tool import Tool
+from harness.tools.toolbox import standard_tools
+
+
+def settings_here(overrides: Mapping[str, object]) -> Settings:
+    """The settings of this process and folder, with `overrides` in the place of flags. Raises SettingsError."""
+    return load(overrides, os.environ, Path.cwd()).settings
+
+
+def recovery_limits(settings: Settings, *, interactive: bool) -> RecoveryLimits:
+    """The numbers of the recovery policy; `interactive` says whether a person can be asked."""
+    return RecoveryLimits(
+        retries_per_request=settings.max_retries,
+        retries_per_turn=settings.turn_retries,
+        waiting_per_turn_s=settings.turn_wait_s,
+        long_wait_s=settings.long_wait_s,
+        max_wait_s=settings.max_wait_s,
+        interactive=interactive,
+        overloads_before_switch=settings.overloads_before_switch,
+        default_cap=settings.default_cap,
+        raised_cap=settings.raised_cap,
+        user_cap=settings.max_tokens,
+        continuations=settings.continuations,
+        compaction=settings.auto_compact,
+        token_budget=settings.token_budget,
+        max_steps=settings.max_turns,
+        max_cost_usd=settings.max_budget_usd,
+    )
+
+
+def watch_limits(settings: Settings) -> WatchLimits:
+    """The numbers of the watchdog."""
+    return WatchLimits(**{field.name: getattr(settings, f"watch_{field.name}") for field in fields(WatchLimits)})
+
+
+def outputs_folder(settings: Settings) -> Path:
+    """Where long outputs go when no session is kept."""
+    return session_folder(settings.workspace, settings.state_dir) / "unsaved.outputs"
+
+
+def system_prompt(settings: Settings) -> tuple[Block, ...]:
+    """The system prompt, which stays the same for the whole session."""
+    return system_blocks(standard_sections(settings.workspace, sys.platform))
+
+
+def tools_for(settings: Settings) -> tuple[Tool, ...]:
+    """The six standard tools with the limits of the settings."""
+    return standard_tools(bash_timeout_s=settings.bash_timeout_s, result_characters=settings.result_characters)

@@ -1,0 +1,110 @@
+"""Where the model answers: a real address with its key, or the practice server in this very process."""
+
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from harness.assembly import watch_limits
+from harness.errors import SettingsError
+from harness.model.client import ModelClient
+from harness.model.endpoint import Endpoint, EndpointError, checked
+from harness.model.tokens import TokenCounter
+from harness.settings import Settings
+
+ANTHROPIC = "https://api.anthropic.com"
+PRACTICE_KEY = "practice"
+"""What is sent to the practice server; no key of the person's ever is (api R3)."""
+
+
+class Connection:
+    """The client to the model that the settings name. Opens once, and closes what it opened."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        log: logging.Logger,
+        counter: TokenCounter,
+        reread: Callable[[], Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            counter: counts tokens for the practice server.
+            reread: reads the settings again, for a key that was changed while the program runs (recovery B9).
+        """
+        self._settings = settings
+        self._log = log
+        self._counter = counter
+        self._reread = reread
+        self._opened = AsyncExitStack()
+        self._client: ModelClient | None = None
+        self._endpoint: Endpoint | None = None
+
+    @property
+    def client(self) -> ModelClient:
+        """The client to use now."""
+        if self._client is None:
+            raise RuntimeError("the connection is not open")
+        return self._client
+
+    @property
+    def address(self) -> str:
+        """Where the model answers, without credentials."""
+        if self._endpoint is not None:
+            return self._endpoint.base_url
+        return "the built-in practice model" if self._settings.practice else self._settings.base_url or ANTHROPIC
+
+    async def open(self) -> None:
+        """Start the practice server if it is to answer, and begin to import the SDK; a second call does nothing.
+
+        Raises SettingsError when the address or the key cannot be used, or the script cannot be played.
+        """
+        if self._client is None:
+            self._endpoint = await self._practice() if self._settings.practice else endpoint_of(self._settings)
+            self._use(self._endpoint)
+
+    async def reload(self) -> bool:
+        """Read key and address again; True when they changed and the next request uses the new ones."""
+        if self._reread is None or self._settings.practice:
+            return False
+        endpoint = endpoint_of(self._reread())
+        if endpoint == self._endpoint:
+            return False
+        await self.client.aclose()
+        self._use(endpoint)
+        return True
+
+    async def aclose(self) -> None:
+        """Close all connections and end the practice server."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+        await self._opened.aclose()
+
+    def _use(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._client = ModelClient(endpoint, watch=watch_limits(self._settings), log=self._log)
+        self._client.preload()
+
+    async def _practice(self) -> Endpoint:
+        from harness.practice.improviser import Improviser
+        from harness.practice.script import Script
+        from harness.practice.server import PracticeServer
+
+        file = self._settings.practice_script
+        script = Script.load(file) if file is not None else None
+        server = PracticeServer(Improviser(), script=script, tokens=self._counter)
+        await self._opened.enter_async_context(server)
+        return checked(server.base_url, api_key=PRACTICE_KEY, origin="the built-in practice model")
+
+
+def endpoint_of(settings: Settings) -> Endpoint:
+    """The checked address and key in the settings. Raises SettingsError that names the setting and the remedy."""
+    try:
+        return checked(
+            settings.base_url or ANTHROPIC,
+            api_key=settings.api_key,
+            auth_token=None if settings.api_key else settings.auth_token,
+            origin="settings",
+        )
+    except EndpointError as error:
+        raise SettingsError(str(error)) from error

@@ -1,0 +1,125 @@
+"""The running state of a session: what was said, how far it is, what it cost.
+
+Every change is an event first. `emit` is the one place where events leave an agent: the journal writes them
+before anyone else sees them, so that what was shown is never more than what was kept.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from harness.events import (
+    Block,
+    Event,
+    HistoryReplaced,
+    Message,
+    MessageAdded,
+    Origin,
+    SpendChanged,
+    StepStarted,
+    Usage,
+)
+
+NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
+
+
+class Conversation:
+    """Messages, counters and spend of one session."""
+
+    def __init__(
+        self,
+        record: Callable[[Event], None],
+        *,
+        messages: Sequence[Message] = (),
+        turn: int = 0,
+        step: int = 0,
+        spend: SpendChanged | None = None,
+    ) -> None:
+        """
+        Args:
+            record: called with each event before anybody else sees it.
+            messages: history to go on from; so are `turn`, `step` and `spend`.
+        """
+        self._record = record
+        self._messages = list(messages)
+        self._listener: Callable[[Event], None] | None = None
+        self.turn = turn
+        self.step = step
+        self.spend = spend or NOTHING_SPENT
+        self.plain_until = len(self._messages)
+        """Messages before this index are sent without thinking blocks, and stay so: they were written for another
+        model, or the blocks after an edit would no longer be valid (api R26, recovery §8)."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history, oldest first, as it was received."""
+        return tuple(self._messages)
+
+    def listen(self, listener: Callable[[Event], None] | None) -> None:
+        """Let `listener` see every event after it was recorded; None ends that."""
+        self._listener = listener
+
+    def emit(self, event: Event) -> None:
+        """Record an event and pass it on."""
+        self._record(event)
+        self.show(event)
+
+    def show(self, event: Event) -> None:
+        """Pass an event on without recording it."""
+        if self._listener is not None:
+            self._listener(event)
+
+    def add(self, role: Literal["user", "assistant"], content: Sequence[Block], origin: Origin) -> None:
+        """Append a message. Nothing is added for empty content: the API rejects empty messages (api R22)."""
+        if content:
+            message = Message(role, tuple(content))
+            self._messages.append(message)
+            self.emit(MessageAdded(message, origin))
+
+    def replace(
+        self,
+        messages: Sequence[Message],
+        reason: Literal["compaction", "truncation", "clear", "rewind", "thinking", "media", "repair"],
+    ) -> None:
+        """Put other messages in the place of all. They are recorded before they count (recovery E7)."""
+        self.emit(HistoryReplaced(tuple(messages), reason))
+        self._messages = list(messages)
+        self.send_plain()
+
+    def send_plain(self, *, always: bool = False) -> None:
+        """Send what stands in the history now without thinking blocks; `always`: also all that follows."""
+        self.plain_until = sys.maxsize if always or self.plain_until == sys.maxsize else len(self._messages)
+
+    def begin_step(self) -> int:
+        """The loop goes round; returns the number of the new step."""
+        self.step += 1
+        self.emit(StepStarted(self.step))
+        return self.step
+
+    def spent(self, usage: Usage, cost_usd: float, *, wasted: bool, requests: int = 1) -> None:
+        """Add what a request cost. `wasted`: it failed or its answer was thrown away (recovery L3)."""
+        before = self.spend
+        self.spend = SpendChanged(
+            requests=before.requests + requests,
+            usage=before.usage + usage,
+            cost_usd=before.cost_usd + cost_usd,
+            retry_usage=before.retry_usage + usage if wasted else before.retry_usage,
+            retry_cost_usd=before.retry_cost_usd + cost_usd if wasted else before.retry_cost_usd,
+        )
+        self.emit(self.spend)
+
+    def wasted(self, usage: Usage, cost_usd: float) -> None:
+        """Count an answer that was paid for, but thrown away after all, as spend on retries."""
+        before = self.spend
+        self.spend = SpendChanged(
+            requests=before.requests,
+            usage=before.usage,
+            cost_usd=before.cost_usd,
+            retry_usage=before.retry_usage + usage,
+            retry_cost_usd=before.retry_cost_usd + cost_usd,
+        )
+        self.emit(self.spend)
+
+
+def ignore(event: Event) -> None:
+    """Record nothing: for an agent without a journal."""

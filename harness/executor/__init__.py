@@ -1,0 +1,1 @@
+"""Carries out what the policies decide: model calls, tool calls, waits, shortening. Decides nothing itself."""

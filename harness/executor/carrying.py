@@ -1,0 +1,212 @@
+"""Carries out single decisions of the recovery policy: waits, switches, mends, makes room."""
+
+from dataclasses import replace
+
+from harness.clock import Clock
+from harness.connection import Connection
+from harness.conversation import Conversation
+from harness.events import (
+    Block,
+    Fault,
+    Message,
+    ModelSwitched,
+    Notice,
+    OutputCapChanged,
+    PartialDiscarded,
+    WaitAnswered,
+    WaitOffered,
+)
+from harness.executor.asker import Asker
+from harness.executor.model_calls import Answered, ModelCalls
+from harness.executor.shortening import Shortening
+from harness.executor.turn import Turn
+from harness.executor.waiting import Signals, pause, unless
+from harness.model import history, prompt
+from harness.recovery import (
+    Compact,
+    Continue,
+    Decision,
+    Drain,
+    Mend,
+    Mending,
+    Nudge,
+    OfferWait,
+    RecoveryLimits,
+    RunTools,
+    Stop,
+    SwitchModel,
+    TurnState,
+    Wait,
+    before_request,
+)
+from harness.recovery.compaction import CompactionHealth
+from harness.recovery.output_cap import cap_for
+
+
+class Executor:
+    """Does what was decided, for one conversation, and leaves an event for each thing done."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        connection: Connection,
+        calls: ModelCalls,
+        shortening: Shortening,
+        asker: Asker,
+        limits: RecoveryLimits,
+        clock: Clock,
+        signals: Signals,
+        *,
+        model: str,
+    ) -> None:
+        """`model` is the one that was asked last; its thinking stands in the history."""
+        self._conversation = conversation
+        self._connection = connection
+        self._calls = calls
+        self._shortening = shortening
+        self._asker = asker
+        self._limits = limits
+        self._clock = clock
+        self._signals = signals
+        self._health = CompactionHealth()
+        self.asked_last = model
+
+    async def make_room(self, turn: Turn, step: int) -> Stop | None:
+        """Compact before the request if the history is about to overflow; a Stop if it must not go out at all."""
+        situation = self._calls.situation(turn.state.model, overflowing=self._health.last_step is not None)
+        decision = before_request(turn.state, self._health, step, self._limits, situation)
+        match decision:
+            case Compact() if not self._signals.interrupt.is_set():
+                await self.compact(turn, decision, step)
+            case Stop():
+                return decision
+        return None
+
+    async def compact(self, turn: Turn, decision: Compact, step: int) -> None:
+        """Shorten the history, by summary or by cut."""
+        if decision.code is None:
+            self._health = self._health.compacting(step)
+        shortened = await self._shortening.compact(
+            turn.state,
+            self._health,
+            self._limits,
+            self._signals,
+            trigger="auto" if decision.code is None else "reactive",
+            refused=decision.prompt_tokens,
+            limit=decision.limit,
+        )
+        turn.state = shortened.state
+        if shortened.health.off and not self._health.off:
+            text = "automatic compaction is off after three failures in a row; /compact tries again"
+            self._conversation.emit(Notice("warning", text))
+        self._health = shortened.health
+
+    async def compact_by_hand(self, model: str, focus: str) -> None:
+        """Shorten the history because the person wants it; success switches automatic compaction on again (E4)."""
+        if not self._conversation.messages:
+            self._conversation.emit(Notice("info", "there is nothing to compact yet"))
+            return
+        self._signals.reset()
+        shortened = await self._shortening.compact(
+            TurnState(model), self._health, self._limits, self._signals, trigger="manual", focus=focus
+        )
+        self._health = shortened.health
+
+    async def pause(self, wait: Wait | None, turn: Turn, fault: Fault | None = None) -> None:
+        """Wait for a retry, if there is anything to wait for."""
+        if wait is not None:
+            await pause(
+                wait,
+                fault or Fault(wait.category, "the stream broke"),
+                turn.state,
+                self._limits,
+                scope="model",
+                conversation=self._conversation,
+                clock=self._clock,
+                signals=self._signals,
+            )
+
+    async def offer(self, decision: OfferWait, turn: Turn, fault: Fault) -> Stop | None:
+        """Let the person choose about a long wait; a Stop if they do not want to go on."""
+        seconds = decision.wait.seconds
+        offered = WaitOffered(seconds, self._clock.now() + seconds, decision.can_switch, decision.reason)
+        self._conversation.emit(offered)
+        choice = await unless(self._signals.interrupt, self._asker.wait(offered)) or "stop"
+        self._conversation.emit(WaitAnswered(choice))
+        match choice:
+            case "wait":
+                await self.pause(decision.wait, turn, fault)
+            case "switch" if turn.state.fallbacks:
+                to_model, *rest = turn.state.fallbacks
+                switched = replace(turn.state, model=to_model, fallbacks=tuple(rest), overloads=0)
+                self.switch(turn.state.model, SwitchModel(switched, "chosen instead of a long wait", to_model))
+                turn.state = switched
+            case _:
+                return decision.otherwise
+        return None
+
+    def switch(self, from_model: str, decision: SwitchModel) -> None:
+        """Ask another model for the rest of the turn, and say so."""
+        self._conversation.emit(ModelSwitched(from_model, decision.to_model, decision.reason))
+        self.use_model(decision.to_model)
+
+    def use_model(self, model: str) -> None:
+        """The next request goes to `model`; thinking of another one cannot be read by it (recovery §8)."""
+        if model != self.asked_last:
+            self.asked_last = model
+            self._conversation.send_plain()
+            self._calls.forget_sizes()
+
+    async def mend(self, decision: Mend, turn: Turn) -> bool:
+        """Change the request as decided; False when there is nothing to change."""
+        conversation = self._conversation
+        messages = conversation.messages
+        match decision.mending:
+            case Mending.RELOAD_KEY:
+                return await self._connection.reload()
+            case Mending.LOWER_CAP:
+                self.announce_cap(turn, decision.reason)
+            case Mending.REPAIR:
+                conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
+            case Mending.STRIP_THINKING:
+                conversation.send_plain(always=True)
+                return history.without_thinking(messages) != messages
+            case Mending.STRIP_MEDIA:
+                without = history.without_media(messages)
+                if without == messages:
+                    return False
+                conversation.replace(history.without_thinking(without), "media")
+        return True
+
+    def take_back(self, answered: Answered, decision: Decision) -> None:
+        """Say which part of the text on the screen does not count."""
+        keep = decision.keep if isinstance(decision, Stop | RunTools | Continue) else ()
+        lost = answered.shown_characters - len(Message("assistant", keep).text)
+        if lost > 0:
+            self._conversation.emit(PartialDiscarded(lost, decision.reason))
+
+    def announce_cap(self, turn: Turn, reason: str) -> None:
+        """Say that the next request asks for another number of output tokens."""
+        situation = self._calls.situation(turn.state.model)
+        before = cap_for(replace(turn.state, raised_cap=None), self._limits, situation)
+        after = cap_for(turn.state, self._limits, situation)
+        self._conversation.emit(OutputCapChanged(before, after, reason))
+
+    def drain(self, turn: Turn, decision: Drain) -> None:
+        """Shorten old tool results."""
+        self._shortening.drain(turn.state.model, decision.tokens)
+
+    def nudge(self, decision: Continue, turn: Turn) -> tuple[Block, ...]:
+        """What the model is told so that it goes on."""
+        match decision.nudge:
+            case Nudge.CUT_AT_CAP:
+                text = prompt.CONTINUE_AFTER_CUT
+            case Nudge.BROKEN_STREAM:
+                text = prompt.CONTINUE_AFTER_BREAK
+            case Nudge.EMPTY_REPLY:
+                text = prompt.CONTINUE_AFTER_EMPTY
+            case Nudge.PAUSED:
+                text = prompt.CONTINUE
+            case Nudge.TOKEN_BUDGET:
+                text = prompt.token_budget_nudge(turn.state.output_tokens, self._limits.token_budget or 0)
+        return ({"type": "text", "text": text},)

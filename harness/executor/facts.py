@@ -1,0 +1,35 @@
+"""Facts of the moment for the newest prompt. They never go into the cached part of a request (api R25)."""
+
+from datetime import datetime
+from pathlib import Path
+
+from harness.model import prompt
+
+
+class Facts:
+    """Remembers what was said, so that only news is said again."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._workspace = workspace
+        self._said = ""
+
+    def new(self) -> str:
+        """The facts as text for a prompt; empty when nothing has changed since the last time."""
+        today = datetime.now().astimezone().date().isoformat()
+        facts = prompt.turn_facts(today=today, branch=_branch(self._workspace))
+        if facts == self._said:
+            return ""
+        self._said = facts
+        return facts
+
+
+def _branch(workspace: Path) -> str:
+    """The branch that is checked out; empty outside a repository and on a detached head."""
+    for folder in (workspace, *workspace.parents):
+        head = folder / ".git" / "HEAD"
+        try:
+            reference = head.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        return reference.removeprefix("ref: refs/heads/") if reference.startswith("ref: ") else ""
+    return ""

@@ -1,0 +1,216 @@
+"""One model call: look at the history, send, account for what came back."""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from harness.conversation import Conversation
+from harness.events import (
+    Block,
+    Event,
+    Fault,
+    FaultKind,
+    FaultOccurred,
+    HistoryRepaired,
+    Json,
+    Message,
+    Outcome,
+    Reply,
+    ReplyReceived,
+    RequestSent,
+    TextDelta,
+)
+from harness.executor.waiting import Signals
+from harness.model import history, prompt
+from harness.model.catalogue import Catalogue
+from harness.model.client import ModelClient, ModelRequest
+from harness.model.tokens import Estimator, TokenCounter
+from harness.recovery import RecoveryLimits, Situation, TurnState
+from harness.recovery.output_cap import cap_for
+from harness.recovery.shrinking import drainable
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An outcome, and how much of its text a person has seen."""
+
+    outcome: Outcome
+    shown_characters: int
+
+
+class ModelCalls:
+    """Asks the model on behalf of one conversation. Sends exactly one request for each `ask`."""
+
+    def __init__(
+        self,
+        client: Callable[[], ModelClient],
+        conversation: Conversation,
+        catalogue: Catalogue,
+        counter: TokenCounter,
+        *,
+        system: tuple[Block, ...],
+        tools: tuple[Json, ...],
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """
+        Args:
+            client: the client to use now; another one after a key was read again.
+            system: the system prompt, with its cache breakpoint.
+            tools: the tools as the API wants them.
+            chance: a random number in [0, 1), for jitter.
+        """
+        self._client = client
+        self._conversation = conversation
+        self._catalogue = catalogue
+        self._counter = counter
+        self._estimator = Estimator(counter)
+        self._chance = chance
+        self.system = system
+        self.tools = tools
+
+    def situation(
+        self, model: str, messages: Sequence[Message] | None = None, *, overflowing: bool = False
+    ) -> Situation:
+        """The facts the policy is given: sizes, limits, spend, and a number for its jitter.
+
+        `overflowing` adds what only matters when the history is too long, and takes longer to find out.
+        """
+        messages = self._conversation.messages if messages is None else messages
+        card = self._catalogue.card(model)
+        return Situation(
+            chance=self._chance(),
+            window=card.window,
+            max_output=card.max_output,
+            prompt_tokens=self.estimate(model, messages),
+            drainable_tokens=self._drainable(messages) if overflowing else 0,
+            cost_usd=self._conversation.spend.cost_usd,
+            largest=self._largest(messages) if overflowing else "",
+        )
+
+    def estimate(self, model: str, messages: Sequence[Message]) -> int:
+        """Size in tokens of a request with these messages."""
+        return self._estimator.estimate(model, self._counter.count_request(self.system, self.tools, messages))
+
+    def count(self, message: Message) -> int:
+        """Size of one message, in tokens of our own vocabulary."""
+        return self._counter.count_message(message)
+
+    async def ask(
+        self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, fresh_connection: bool
+    ) -> Answered:
+        """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1)."""
+        messages = self._checked(state.model)
+        situation = self.situation(state.model, messages)
+        shown = 0
+
+        def show(event: Event) -> None:
+            nonlocal shown
+            shown += len(event.text) if isinstance(event, TextDelta) else 0
+            self._conversation.emit(event)
+
+        outcome = await self.send(
+            state,
+            messages,
+            cap_for(state, limits, situation),
+            signals,
+            show=show,
+            fresh_connection=fresh_connection,
+        )
+        return Answered(outcome, shown)
+
+    async def send(
+        self,
+        state: TurnState,
+        messages: Sequence[Message],
+        cap: int,
+        signals: Signals,
+        *,
+        show: Callable[[Event], None],
+        fresh_connection: bool = False,
+        summary: bool = False,
+    ) -> Outcome:
+        """Send exactly one request and account for it."""
+        emit = self._conversation.emit
+        counted = self._counter.count_request(self.system, self.tools, messages)
+        estimate = self._estimator.estimate(state.model, counted)
+        emit(RequestSent(state.model, cap, estimate, state.retries + 1, "summary" if summary else "turn"))
+        request = ModelRequest(
+            model=state.model,
+            max_tokens=cap,
+            system=self.system,
+            tools=self.tools,
+            messages=prompt.with_breakpoints(messages),
+            estimated_tokens=estimate,
+        )
+        signals.reconnect.clear()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        outcome = await self._client().send(
+            request, show, signals.interrupt, reconnect=signals.reconnect, fresh_connection=fresh_connection
+        )
+        cost = self._catalogue.cost(state.model, outcome.usage)
+        match outcome:
+            case Reply():
+                seconds = loop.time() - began
+                emit(ReplyReceived(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds))
+                self._estimator.observe(state.model, counted, outcome.usage)
+            case Fault():
+                emit(FaultOccurred(outcome, state.model, state.retries + 1))
+                self._learn_limits(state.model, outcome)
+        self._conversation.spent(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
+        return outcome
+
+    def throw_away(self, model: str, reply: Reply) -> None:
+        """A whole reply that was paid for does not count after all."""
+        self._conversation.wasted(reply.usage, self._catalogue.cost(model, reply.usage))
+
+    def forget_sizes(self) -> None:
+        """The history was replaced or the model changed: the last measured size says nothing any more (api R31)."""
+        self._estimator.reset()
+
+    def _checked(self, model: str) -> tuple[Message, ...]:
+        conversation = self._conversation
+        repaired = history.repaired(_joined(conversation.messages))
+        if repaired.repairs:
+            conversation.emit(HistoryRepaired(repaired.repairs))
+            conversation.replace(repaired.messages, "repair")
+        plain = conversation.plain_until
+        return (*history.without_thinking(repaired.messages[:plain]), *repaired.messages[plain:])
+
+    def _learn_limits(self, model: str, fault: Fault) -> None:
+        """Numbers in an error text correct what we believe about the model (api R23, R32)."""
+        if fault.limit is None:
+            return
+        if fault.kind is FaultKind.PROMPT_TOO_LONG:
+            self._catalogue.correct(model, window=fault.limit)
+        elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW and fault.input_tokens is None:
+            self._catalogue.correct(model, max_output=fault.limit)
+        elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW:
+            self._catalogue.correct(model, window=fault.limit)
+
+    def _drainable(self, messages: Sequence[Message]) -> int:
+        ids = set(drainable(history.rounds(messages)))
+        if not ids:
+            return 0
+        blocks = (block for message in messages for block in message.content if block.get("tool_use_id") in ids)
+        return sum(self.count(Message("user", (block,))) for block in blocks)
+
+    def _largest(self, messages: Sequence[Message]) -> str:
+        sizes = [self.count(message) for message in messages]
+        if not sizes:
+            return "the history is empty"
+        number = max(range(len(sizes)), key=sizes.__getitem__)
+        results = any(block.get("type") == "tool_result" for block in messages[number].content)
+        kind = "tool results" if results else messages[number].role
+        return f"the largest message is number {number + 1} of {len(sizes)} ({kind}, about {sizes[number]:,} tokens)"
+
+
+def _joined(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Neighbours of the same role as one message, as the API itself would join them."""
+    groups = [list(group) for _, group in groupby(messages, key=lambda message: message.role)]
+    return tuple(
+        group[0] if len(group) == 1 else Message(group[0].role, tuple(b for message in group for b in message.content))
+        for group in groups
+    )

@@ -1,0 +1,281 @@
+"""Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from harness.clock import Clock
+from harness.conversation import Conversation
+from harness.events import Block, CompactionEnded, CompactionStarted, Event, Fault, FaultKind, Message, TransitionCode
+from harness.executor.model_calls import ModelCalls
+from harness.executor.waiting import Signals, pause
+from harness.model import history, prompt
+from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
+from harness.recovery.compaction import SUMMARY_TRIES, TAIL_SHARE, CompactionHealth, summary_budget, tail_length
+from harness.recovery.shrinking import Round, Shrunk, drainable, middle_cut, shrink
+from harness.tools.tool import ToolContext
+from harness.tools.toolbox import Toolbox
+from harness.tools.workspace import Workspace
+
+Trigger = Literal["reactive", "auto", "manual"]
+SUMMARY_CAP = 16_000
+"""Output tokens a summary may have."""
+REQUEST_CHARACTERS = 8_000
+"""The newest request of the person stays verbatim up to this length."""
+RESTORED_FILES = 5
+FILE_TOKENS = 5_000
+FILES_SHARE = 0.1
+"""Share of the window for files that are read again after a summary (recovery E8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """How a compaction went."""
+
+    state: TurnState
+    """Retries of the summary count in the turn."""
+    health: CompactionHealth
+    interrupted: bool = False
+
+
+class Shortening:
+    """Shortens one conversation."""
+
+    def __init__(
+        self,
+        calls: ModelCalls,
+        conversation: Conversation,
+        toolbox: Toolbox,
+        clock: Clock,
+        *,
+        workspace: Path,
+        outputs: Path,
+    ) -> None:
+        self._calls = calls
+        self._conversation = conversation
+        self._toolbox = toolbox
+        self._clock = clock
+        self._workspace = workspace
+        self._outputs = outputs
+
+    # ── draining ────────────────────────────────────────────────────────────────────────────────
+
+    def drain(self, model: str, tokens: int) -> None:
+        """Shorten old tool results, oldest first, until `tokens` are saved; the whole texts go to disk."""
+        messages = self._conversation.messages
+        before = self._calls.estimate(model, messages)
+        self._conversation.emit(CompactionStarted("reactive", before))
+        saved = 0
+        for call_id in drainable(history.rounds(messages)):
+            if saved >= tokens:
+                break
+            shorter = tuple(self._drained(message, call_id) for message in messages)
+            saved += sum(self._calls.count(m) for m in messages) - sum(self._calls.count(m) for m in shorter)
+            messages = shorter
+        self._replace(history.without_thinking(messages), "truncation")
+        after = self._calls.estimate(model, self._conversation.messages)
+        detail = "old tool results were shortened; their whole text is on disk"
+        self._conversation.emit(CompactionEnded("truncation", before, after, succeeded=True, detail=detail))
+
+    def _drained(self, message: Message, call_id: str) -> Message:
+        def short(block: Block) -> Block:
+            if block.get("tool_use_id") != call_id:
+                return block
+            file = self._context(call_id).output_file.with_suffix(".old.txt")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block["content"], encoding="utf-8")
+            return {**block, "content": f"{middle_cut(block['content'], 400)}\n[whole result: {file}]"}
+
+        if not any(block.get("tool_use_id") == call_id for block in message.content):
+            return message
+        return replace(message, content=tuple(short(block) for block in message.content))
+
+    # ── compaction ──────────────────────────────────────────────────────────────────────────────
+
+    async def compact(
+        self,
+        state: TurnState,
+        health: CompactionHealth,
+        limits: RecoveryLimits,
+        signals: Signals,
+        *,
+        trigger: Trigger,
+        refused: int | None = None,
+        limit: int | None = None,
+        focus: str = "",
+    ) -> Shortened:
+        """Replace the history by a summary and its newest rounds; by a cut when no summary can be had.
+
+        Args:
+            refused: size of the refused prompt where the server named it, in its own count.
+            limit: the limit that was passed, in the same count.
+            focus: what the person wants the summary to pay attention to.
+        """
+        before = self._conversation.messages
+        situation = self._calls.situation(state.model)
+        size = situation.prompt_tokens
+        self._conversation.emit(CompactionStarted(trigger, size))
+        window = limit or situation.window
+        summary, state, why = await self._summary(state, limits, signals, window, refused, focus)
+        if signals.interrupt.is_set():
+            self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
+            return Shortened(state, health, interrupted=True)
+        if summary is not None:
+            messages = await self._restart(before, summary, window)
+            method: Literal["summary", "truncation"] = "summary"
+        else:
+            messages = self._cut(before, window, size)
+            method = "truncation"
+        self._replace(messages, "compaction" if summary is not None else "truncation")
+        after = self._calls.estimate(state.model, self._conversation.messages)
+        if trigger == "manual":
+            health = health.rearmed() if summary is not None else health
+        else:
+            health = health.ended(size, after) if summary is not None else health.failed()
+        self._conversation.emit(CompactionEnded(method, size, after, summary is not None, why))
+        return Shortened(state, health)
+
+    async def _summary(
+        self,
+        state: TurnState,
+        limits: RecoveryLimits,
+        signals: Signals,
+        window: int,
+        refused: int | None,
+        focus: str,
+    ) -> tuple[str | None, TurnState, str]:
+        """The summary or None, the state after it, and how it went in one line."""
+        rounds = history.rounds(history.without_thinking(history.without_media(self._conversation.messages)))
+        estimated = self._calls.estimate(state.model, self._conversation.messages)
+        attempt = 1
+        while True:
+            budget = summary_budget(window, refused, estimated, attempt)
+            shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
+            request = _asking(shrunk, prompt.summary_request(focus))
+            cap = min(SUMMARY_CAP, self._calls.situation(state.model, request).max_output)
+            outcome = await self._calls.send(state, request, cap, signals, show=_unseen, summary=True)
+            decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
+            state = decision.state
+            match decision, outcome:
+                case Resend(wait=wait), Fault() if wait is not None:
+                    await pause(
+                        wait,
+                        outcome,
+                        state,
+                        limits,
+                        scope="compaction",
+                        conversation=self._conversation,
+                        clock=self._clock,
+                        signals=signals,
+                    )
+                    if signals.interrupt.is_set():
+                        return None, state, "interrupted"
+                case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
+                    return Message("assistant", keep).text, state, decision.reason
+                case _, Fault(kind=FaultKind.PROMPT_TOO_LONG | FaultKind.REQUEST_TOO_LARGE) if (
+                    attempt < SUMMARY_TRIES and _smaller(outcome.input_tokens, refused)
+                ):
+                    attempt += 1
+                    refused = outcome.input_tokens or refused
+                    estimated = self._calls.estimate(state.model, request)
+                case _:
+                    return None, state, f"no summary ({decision.reason}); the oldest part was left out instead"
+
+    async def _restart(self, before: Sequence[Message], summary: str, window: int) -> tuple[Message, ...]:
+        """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
+        rounds = history.rounds(history.without_thinking(before))
+        sizes = [sum(self._calls.count(message) for message in group) for group in rounds]
+        kept = min(tail_length(sizes, int(window * TAIL_SHARE)), len(rounds) - 1)
+        older, tail = rounds[: len(rounds) - kept], rounds[len(rounds) - kept :]
+        tail = shrink(tail, int(window * TAIL_SHARE), self._calls.count).rounds
+        blocks: list[Block] = [_text(prompt.summary_message(summary))]
+        if request := _newest_request(older):
+            blocks.append(_text(f"The person's latest request, word for word:\n\n{request}"))
+        blocks.extend([_text(text) async for text in self._files(older, int(window * FILES_SHARE))])
+        return (Message("user", tuple(blocks)), *(message for group in tail for message in group))
+
+    async def _files(self, older: Sequence[Round], budget: int) -> AsyncIterator[str]:
+        """The files that were read or written last, read again."""
+        reader = self._toolbox.get("read_file")
+        if reader is None:
+            return
+        context = self._context("restored")
+        for path in _files_in_use(older)[:RESTORED_FILES]:
+            result = await reader.run(context, reader.parse({"path": path}))
+            text = f"{path} as it is now:\n\n{middle_cut(result.content, FILE_TOKENS * 3)}"
+            size = self._calls.count(Message("user", (_text(text),)))
+            if result.outcome == "ok" and size <= budget:
+                budget -= size
+                yield text
+
+    def _cut(self, before: Sequence[Message], window: int, size: int) -> tuple[Message, ...]:
+        """The deterministic last resort: it always gives something shorter (recovery E3)."""
+        rounds = history.rounds(history.without_thinking(history.without_media(before)))
+        raw = sum(self._calls.count(message) for message in before)
+        scale = raw / size if size else 1.0
+        budget = int(min(window // 2, size // 2) * scale)
+        shrunk = shrink(rounds, budget, self._calls.count)
+        messages = [message for group in shrunk.rounds for message in group]
+        lead = prompt.dropped_rounds(shrunk.dropped) if shrunk.dropped else ""
+        request = _newest_request(rounds[: shrunk.dropped])
+        if request:
+            lead += f"\n\nThe person's latest request, word for word:\n\n{request}"
+        return (Message("user", (_text(lead),)), *messages) if lead else tuple(messages)
+
+    def _context(self, call_id: str) -> ToolContext:
+        return ToolContext(Workspace(self._workspace), self._outputs, call_id)
+
+    def _in_own_tokens(self, model: str, budget: int) -> int:
+        """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary."""
+        overhead = self._calls.estimate(model, ())
+        sample = Message("user", (_text("the size of one request compared with another " * 50),))
+        ratio = max(1, self._calls.estimate(model, (sample,)) - overhead) / max(1, self._calls.count(sample))
+        return max(1, int((budget - overhead) / ratio))
+
+    def _replace(self, messages: Sequence[Message], reason: Literal["compaction", "truncation"]) -> None:
+        self._conversation.replace(history.repaired(messages).messages, reason)
+        self._calls.forget_sizes()
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _unseen(event: Event) -> None:
+    """A summary is not shown while it is written."""
+
+
+def _asking(shrunk: Shrunk, instruction: str) -> tuple[Message, ...]:
+    """The conversation with the request for a summary at its end, in a form that can be sent."""
+    lead = [Message("user", (_text(prompt.dropped_rounds(shrunk.dropped)),))] if shrunk.dropped else []
+    messages = [message for group in shrunk.rounds for message in group]
+    return history.repaired([*lead, *messages, Message("user", (_text(instruction),))]).messages
+
+
+def _smaller(now: int | None, before: int | None) -> bool:
+    """The refused request was smaller than the one before: asking for less does help."""
+    return now is not None and (before is None or now < before)
+
+
+def _newest_request(rounds: Sequence[Round]) -> str:
+    """The last thing the person said in these rounds, cut in the middle when it is very long."""
+    for group in reversed(rounds):
+        for message in reversed(group):
+            results = any(block.get("type") == "tool_result" for block in message.content)
+            if message.role == "user" and not results and message.text.strip():
+                return middle_cut(message.text, REQUEST_CHARACTERS)
+    return ""
+
+
+def _files_in_use(rounds: Sequence[Round]) -> list[str]:
+    """Paths that were read or written, newest first, each once."""
+    paths = [
+        block["input"]["path"]
+        for group in rounds
+        for message in group
+        for block in message.content
+        if block.get("type") == "tool_use" and block.get("name") in ("read_file", "write_file", "edit_file")
+        if isinstance(block.get("input"), dict) and isinstance(block["input"].get("path"), str)
+    ]
+    return list(dict.fromkeys(reversed(paths)))

@@ -1,0 +1,223 @@
+"""The tool calls of one reply: permission, run, results in call order."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from harness.conversation import Conversation
+from harness.events import (
+    Block,
+    CutCall,
+    PermissionAnswered,
+    PermissionAsked,
+    ToolCall,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+)
+from harness.executor.asker import Asker
+from harness.executor.waiting import unless
+from harness.model import prompt
+from harness.permissions import Allow, Ask, Deny, PermissionRequest, Permissions
+from harness.tools.arguments import ArgumentError
+from harness.tools.output import shorten
+from harness.tools.tool import Tool, ToolContext, ToolResult
+from harness.tools.toolbox import Toolbox
+from harness.tools.workspace import Workspace
+
+MESSAGE_CHARACTERS = 200_000
+"""Most characters that the results of one reply may have together; the largest are shortened until it holds."""
+SMALLEST_CUT = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the model is told about its calls."""
+
+    blocks: tuple[Block, ...]
+    """One tool_result for each call, in call order."""
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A call that may run."""
+
+    call: ToolCall
+    tool: Tool
+    arguments: object
+
+
+class ToolCalls:
+    """Answers every call of a reply exactly once."""
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        permissions: Permissions,
+        asker: Asker,
+        conversation: Conversation,
+        *,
+        workspace: Path,
+        outputs: Path,
+        log: logging.Logger,
+    ) -> None:
+        """
+        Args:
+            workspace: the folder the tools work in.
+            outputs: folder for results too long for the history.
+            log: gets the traceback of a tool that failed in a way it should not.
+        """
+        self._toolbox = toolbox
+        self._permissions = permissions
+        self._asker = asker
+        self._conversation = conversation
+        self._workspace = Workspace(workspace)
+        self._outputs = outputs
+        self._log = log
+
+    async def answer(
+        self, calls: Sequence[ToolCall], cut_calls: Sequence[CutCall], interrupt: asyncio.Event
+    ) -> Results:
+        """Run what may run. Calls that are safe together run together, the others alone and in order.
+
+        When `interrupt` is set, running tools are ended, and every call left is answered as not run.
+        """
+        results: dict[str, ToolResult] = {}
+        for batch in self._batches(calls):
+            if interrupt.is_set():
+                break
+            ready = [await self._allowed(call, results, interrupt) for call in batch]
+            await self._run([call for call in ready if call is not None], results, interrupt)
+        for call in calls:
+            if call.id not in results:
+                self._ended(call, ToolResult(prompt.CANCELLED_RESULT, ToolOutcome.CANCELLED, "not run"), 0.0, results)
+        for cut in cut_calls:
+            self._refuse_cut(cut, results)
+        ids = [call.id for call in calls] + [cut.id for cut in cut_calls]
+        return Results(tuple(self._blocks(ids, results)), interrupt.is_set())
+
+    def _batches(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
+        def safe(call: ToolCall) -> bool:
+            tool = self._toolbox.get(call.name)
+            return tool is not None and tool.parallel
+
+        for parallel, group in groupby(calls, key=safe):
+            if parallel:
+                yield list(group)
+            else:
+                yield from ([call] for call in group)
+
+    # ── before a call ───────────────────────────────────────────────────────────────────────────
+
+    async def _allowed(self, call: ToolCall, results: dict[str, ToolResult], interrupt: asyncio.Event) -> _Ready | None:
+        """The call with its checked arguments, or None when it was answered without running."""
+        tool = self._toolbox.get(call.name)
+        if tool is None:
+            near = self._toolbox.nearest(call.name)
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(self._toolbox.names)}."
+            text = f"There is no tool called {call.name}; {hint}"
+            self._ended(call, ToolResult(text, ToolOutcome.INVALID, "no such tool"), 0.0, results)
+            return None
+        try:
+            arguments = tool.parse(call.input)
+        except ArgumentError as error:
+            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+            return None
+        preview = tool.preview(self._context(call), arguments) if tool.preview else ""
+        request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
+        decision = self._permissions.decide(request)
+        if isinstance(decision, Ask):
+            decision = await self._ask(request, decision, interrupt)
+        match decision:
+            case Allow():
+                return _Ready(call, tool, arguments)
+            case Deny():
+                denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
+                self._ended(call, denied, 0.0, results)
+        return None
+
+    async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
+        asked = PermissionAsked(request.call_id, request.tool, request.summary, ask.why)
+        self._conversation.emit(asked)
+        answer = await unless(interrupt, self._asker.permission(asked, request))
+        if answer is None:
+            return Deny("the turn was interrupted", by="default")
+        self._conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
+        return self._permissions.remember(request, answer)
+
+    # ── the call ────────────────────────────────────────────────────────────────────────────────
+
+    async def _run(self, ready: list[_Ready], results: dict[str, ToolResult], interrupt: asyncio.Event) -> None:
+        """Run these at the same time, until all have ended or the turn is interrupted."""
+        if not ready or interrupt.is_set():
+            return
+        running = [asyncio.ensure_future(self._run_one(item, results)) for item in ready]
+        interrupted = asyncio.ensure_future(interrupt.wait())
+        try:
+            pending: set[asyncio.Task[Any]] = {*running, interrupted}
+            while len(pending) > 1 and not interrupted.done():
+                _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            interrupted.cancel()
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _run_one(self, item: _Ready, results: dict[str, ToolResult]) -> None:
+        call, tool = item.call, item.tool
+        self._conversation.emit(ToolStarted(call.id, tool.name, tool.summarise(call.input), call.input))
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            result = await tool.run(self._context(call), item.arguments)
+        except asyncio.CancelledError:
+            result = ToolResult(prompt.INTERRUPTED_RESULT, ToolOutcome.CANCELLED, "interrupted")
+            self._ended(call, result, loop.time() - began, results)
+            raise
+        except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
+            self._log.exception("the tool %s failed", tool.name)
+            text = f"{tool.name} failed inside: {type(error).__name__}: {error}"
+            result = ToolResult(text, ToolOutcome.BROKEN, text)
+        self._ended(call, result, loop.time() - began, results)
+
+    def _refuse_cut(self, cut: CutCall, results: dict[str, ToolResult]) -> None:
+        result = ToolResult(prompt.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")
+        self._ended(ToolCall(cut.id, cut.name, {}), result, 0.0, results)
+
+    def _ended(self, call: ToolCall, result: ToolResult, seconds: float, results: dict[str, ToolResult]) -> None:
+        results[call.id] = result
+        whole = str(result.full_output) if result.full_output else None
+        self._conversation.emit(
+            ToolEnded(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole)
+        )
+
+    def _context(self, call: ToolCall) -> ToolContext:
+        return ToolContext(self._workspace, self._outputs, call.id)
+
+    # ── the results ─────────────────────────────────────────────────────────────────────────────
+
+    def _blocks(self, ids: Sequence[str], results: dict[str, ToolResult]) -> Iterator[Block]:
+        texts = self._fitted({call_id: results[call_id].content for call_id in ids})
+        for call_id in ids:
+            block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": texts[call_id] or "(no output)"}
+            if results[call_id].outcome is not ToolOutcome.OK:
+                block["is_error"] = True
+            yield block
+
+    def _fitted(self, texts: dict[str, str]) -> dict[str, str]:
+        """The texts with the largest ones shortened, the whole of them on disk, until all fit one message."""
+        excess = sum(map(len, texts.values())) - MESSAGE_CHARACTERS
+        for call_id in sorted(texts, key=lambda call_id: -len(texts[call_id])):
+            if excess <= 0:
+                break
+            length = max(SMALLEST_CUT, len(texts[call_id]) - excess)
+            excess -= len(texts[call_id]) - length
+            context = ToolContext(self._workspace, self._outputs, call_id)
+            whole = context.output_file.with_suffix(".result.txt")
+            texts[call_id], _ = shorten(texts[call_id], length, whole)
+        return texts

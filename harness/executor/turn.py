@@ -1,0 +1,53 @@
+"""What one turn gathers on its way: the answer's text, and the reckoning at its end."""
+
+from dataclasses import dataclass
+
+from harness.conversation import Conversation
+from harness.events import Block, Message, SpendChanged, TurnEnded, Usage
+from harness.recovery import Stop, TurnState
+from harness.recovery.joining import joined
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn under way."""
+
+    number: int
+    state: TurnState
+    began: float
+    """Unix time in seconds."""
+    spend_before: SpendChanged
+    step_before: int
+    answer: str = ""
+    """Text since the last tool round; what a person takes for the answer when the turn ends."""
+    fresh_connection: bool = False
+    """The next request goes over a new connection."""
+
+    def say(self, content: tuple[Block, ...]) -> None:
+        """The answer goes on with these blocks."""
+        self.answer = joined(self.answer, Message("assistant", content).text)
+
+    def ended(self, stop: Stop, conversation: Conversation, now: float) -> TurnEnded:
+        """The last event of the turn."""
+        spend, before = conversation.spend, self.spend_before
+        return TurnEnded(
+            turn=self.number,
+            code=stop.code,
+            reason=stop.reason,
+            answer=self.answer,
+            usage=difference(spend.usage, before.usage),
+            cost_usd=spend.cost_usd - before.cost_usd,
+            steps=conversation.step - self.step_before,
+            requests=spend.requests - before.requests,
+            duration_s=now - self.began,
+        )
+
+
+def difference(after: Usage, before: Usage) -> Usage:
+    """What was used between two reckonings."""
+    return Usage(
+        after.input - before.input,
+        after.output - before.output,
+        after.cache_creation - before.cache_creation,
+        after.cache_read - before.cache_read,
+    )

@@ -1,0 +1,84 @@
+"""Waits that are shown, and end early when somebody wishes it."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Literal, TypeVar
+
+from harness.clock import Clock
+from harness.conversation import Conversation
+from harness.events import Fault, RetryEnded, RetryScheduled
+from harness.recovery import RecoveryLimits, TurnState, Wait
+
+T = TypeVar("T")
+
+
+class Signals:
+    """What a person can wish for while a turn runs. Each is set by the front end and read by the executor."""
+
+    def __init__(self) -> None:
+        self.interrupt = asyncio.Event()
+        """End the turn."""
+        self.retry_now = asyncio.Event()
+        """Do not wait any longer."""
+        self.reconnect = asyncio.Event()
+        """Drop the silent connection and try again."""
+
+    def reset(self) -> None:
+        """Forget all wishes, before a new turn."""
+        for signal in (self.interrupt, self.retry_now, self.reconnect):
+            signal.clear()
+
+
+async def pause(
+    wait: Wait,
+    fault: Fault,
+    state: TurnState,
+    limits: RecoveryLimits,
+    *,
+    scope: Literal["model", "compaction"],
+    conversation: Conversation,
+    clock: Clock,
+    signals: Signals,
+) -> None:
+    """Announce a retry and wait for it. Returns when it is due, asked for, or the turn was interrupted."""
+    conversation.emit(
+        RetryScheduled(
+            scope=scope,
+            category=wait.category,
+            attempt=wait.retry,
+            max_attempts=limits.retries_per_request,
+            delay_s=wait.seconds,
+            retry_at=clock.now() + wait.seconds,
+            elapsed_s=max(0.0, state.waited_s - wait.seconds),
+            status=fault.status,
+            request_id=fault.request_id,
+            detail=fault.message,
+        )
+    )
+    signals.retry_now.clear()
+    why = await _first(clock.sleep(wait.seconds), signals)
+    conversation.emit(RetryEnded(why))
+
+
+async def _first(sleep: Awaitable[None], signals: Signals) -> Literal["due", "asked", "interrupted"]:
+    due = asyncio.ensure_future(sleep)
+    wishes = [asyncio.ensure_future(wish.wait()) for wish in (signals.retry_now, signals.interrupt)]
+    try:
+        await asyncio.wait({due, *wishes}, return_when=asyncio.FIRST_COMPLETED)
+        if signals.interrupt.is_set():
+            return "interrupted"
+        return "due" if due.done() else "asked"
+    finally:
+        for task in (due, *wishes):
+            task.cancel()
+
+
+async def unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """The result of `work`, or None when `stop` is set first; then `work` is cancelled."""
+    working, stopped = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        stopped.cancel()

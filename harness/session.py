@@ -1,0 +1,213 @@
+"""A session: an agent whose every event is kept in a journal. What the front ends use, and all they use."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from harness import __version__, journal
+from harness.agent import Agent
+from harness.conversation import Conversation
+from harness.errors import HarnessError, JournalError
+from harness.events import Event, Notice, SessionResumed, SessionStarted, SpendChanged
+from harness.executor.asker import Asker
+from harness.journal import Journal, SessionState
+from harness.settings import PRACTICE_MODEL, Loaded, Settings
+from harness.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Which conversation a session goes on with."""
+
+    resume: str | None = None
+    """Id, beginning of an id, or "latest"; None: begin a new one."""
+    fork: bool = False
+    """Go on in a copy and leave the original as it is."""
+
+
+class Session:
+    """A conversation with a journal. Make one with `open_session`."""
+
+    def __init__(self, agent: Agent, path: Path, recorder: "Recorder", state: SessionState) -> None:
+        self._agent = agent
+        self._recorder = recorder
+        self.path = path
+        """The journal."""
+        self.resumed_from = state
+        """What was there when the session was opened; empty for a new one."""
+
+    @property
+    def id(self) -> str:
+        """What --resume takes."""
+        return self.path.stem
+
+    @property
+    def settings(self) -> Settings:
+        """The settings the session was opened with."""
+        return self._agent.settings
+
+    @property
+    def model(self) -> str:
+        """The model that the next turn begins with."""
+        return self._agent.model
+
+    @property
+    def address(self) -> str:
+        """Where the model answers, in words or as an address."""
+        return self._agent.address
+
+    @property
+    def turn(self) -> int:
+        """Turns so far."""
+        return self._agent.conversation.turn
+
+    @property
+    def spend(self) -> SpendChanged:
+        """What the session has cost so far."""
+        return self._agent.conversation.spend
+
+    @property
+    def context(self) -> tuple[int, int]:
+        """Estimated tokens of the next request, and the model's window."""
+        return self._agent.context()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """What the model may use."""
+        return tuple(filter(None, map(self._agent.toolbox.get, self._agent.toolbox.names)))
+
+    def run(self, prompt: str) -> AsyncIterator[Event]:
+        """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
+        return self._agent.run(prompt)
+
+    def retry(self) -> AsyncIterator[Event]:
+        """Go on from the history as it stands. Raises HarnessError when nothing was said yet."""
+        if not self._agent.conversation.messages:
+            raise HarnessError("There is nothing to try again yet; type a prompt.")
+        return self._agent.retry()
+
+    def compact(self, focus: str = "") -> AsyncIterator[Event]:
+        """Shorten the history now."""
+        return self._agent.compact(focus)
+
+    def clear(self) -> None:
+        """Forget the conversation; the journal keeps it."""
+        self._agent.clear()
+
+    def set_model(self, model: str) -> None:
+        """Ask another model from the next turn on."""
+        self._agent.set_model(model)
+
+    def interrupt(self) -> None:
+        """End the turn that runs."""
+        self._agent.interrupt()
+
+    def retry_now(self) -> None:
+        """Cut a wait short."""
+        self._agent.retry_now()
+
+    def fork(self) -> str:
+        """Copy the session as it stands and return the id of the copy; this session goes on unchanged."""
+        return journal.fork(self.path, self.path.parent, journal.new_session_id()).stem
+
+    async def aclose(self) -> None:
+        """Close connections and journal. Raises JournalError when the end of the journal could not be written."""
+        await self._agent.aclose()
+        self._recorder.journal.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class Recorder:
+    """Writes events to the journal; a disk that is full is reported once, and the conversation goes on."""
+
+    def __init__(self, kept: Journal) -> None:
+        self.journal = kept
+        self.tell: Callable[[Event], None] = _unheard
+        """Shows an event without recording it."""
+
+    def __call__(self, event: Event) -> None:
+        was_behind = self.journal.behind
+        try:
+            self.journal.append(event)
+        except JournalError as error:
+            self.tell(Notice("error", str(error)))
+        if was_behind and not self.journal.behind:
+            self.tell(Notice("info", "The journal is written again; nothing was lost."))
+
+
+def _unheard(event: Event) -> None:
+    """Nobody listens yet."""
+
+
+async def open_session(
+    loaded: Loaded,
+    asker: Asker,
+    opening: Opening | None = None,
+    *,
+    reread: Callable[[], Settings] | None = None,
+    log: logging.Logger | None = None,
+) -> Session:
+    """Open a new session, or go on with an old one.
+
+    Args:
+        loaded: the settings and where they came from.
+        asker: who answers questions.
+        opening: which conversation; None: a new one.
+        reread: reads the settings again when a key was refused.
+        log: gets what only a developer wants to know.
+
+    Raises HarnessError (one sentence) when a setting cannot be used, the session is unknown or in use, or the
+    journal cannot be written.
+    """
+    opening = opening or Opening()
+    settings = loaded.settings
+    folder = journal.session_folder(settings.workspace, settings.state_dir)
+    state, skipped = SessionState(), 0
+    if opening.resume is None:
+        kept = Journal.create(folder, journal.new_session_id())
+    else:
+        path = journal.find(folder, opening.resume)
+        if opening.fork:
+            path = journal.fork(path, folder, journal.new_session_id())
+        kept = Journal.open(path)
+        reading = journal.read(path)
+        state, skipped = journal.replay(reading.records), len(reading.skipped)
+        settings = _with_model_of(state, loaded)
+    recorder = Recorder(kept)
+    conversation = Conversation(recorder, messages=state.messages, turn=state.turn, step=state.step, spend=state.spend)
+    recorder.tell = conversation.show
+    try:
+        agent = Agent(
+            settings,
+            asker=asker,
+            conversation=conversation,
+            outputs=journal.outputs_folder(kept.path),
+            reread=reread,
+            log=log,
+        )
+        await agent.open()
+    except BaseException:
+        kept.close()
+        raise
+    started = SessionStarted(
+        kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice
+    )
+    resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
+    conversation.emit(started if opening.resume is None else resumed)
+    return Session(agent, kept.path, recorder, state)
+
+
+def _with_model_of(state: SessionState, loaded: Loaded) -> Settings:
+    """The settings with the session's own model, unless one was asked for or the other kind of model answers now."""
+    settings = loaded.settings
+    same_kind = (state.model == PRACTICE_MODEL) == settings.practice
+    if state.model and same_kind and loaded.origins.get("model") == "default":
+        return settings.model_copy(update={"model": state.model})
+    return settings
