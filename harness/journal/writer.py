@@ -8,14 +8,15 @@ from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Self
 
 from harness.errors import JournalError
 from harness.events import Event
 from harness.journal.lines import Record, line_of, object_of, seq_of
 from harness.journal.tail import lines_backwards
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 
 class Journal:
@@ -147,7 +148,9 @@ class Journal:
         self.close()
 
 
-def _hold(path: Path) -> FileLock:
+def _hold(path: Path) -> "FileLock":
+    from filelock import FileLock, Timeout
+
     lock_path = path.with_name(path.stem + ".lock")
     lock = FileLock(lock_path, timeout=0, mode=0o600, thread_local=False)
     try:

@@ -143,4 +143,4 @@ def _open_to_others(path: Path) -> tuple[str, ...]:
 
 def _nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     near = get_close_matches(name, known, n=1, cutoff=cutoff)
-    return f"; did you mean {near[0]!r}?".removesuffix("?") if near else ""
+    return f", perhaps {near[0]!r} was meant" if near else ""
