@@ -8,8 +8,7 @@ from harness.practice import faults, sse
 from harness.practice.errors import ApiError, error_body, status_of, usual_message, usual_type
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.performance import perform_before_headers, perform_body, perform_stream
-from harness.practice.replies import ScriptedReply
-from harness.practice.sse import Envelope, Frame, compact, frames
+from harness.practice.sse import Frame, compact, frames
 from harness.practice.wire import Connection
 
 
@@ -48,7 +47,8 @@ class Answer:
         self, reply: ScriptedReply, envelope: Envelope, fault: StreamFault | None, *, streamed: bool
     ) -> None:
         """A reply, with its fault."""
-        self.what = _what(fault)
+        self.what = "200" if fault is None else f"200 with {fault.kind}"
+        reply, envelope = prepared.reply, prepared.envelope
         if reply.delay_s:
             await asyncio.sleep(reply.delay_s)
         await perform_before_headers(self._connection, fault)
@@ -62,7 +62,7 @@ class Answer:
         """Events as they come, with a fault."""
         match fault:
             case faults.JsonBody() | faults.HtmlBody():
-                await self._wrong_body(fault)
+                await self.wrong_body(fault)
             case _:
                 headers = self._headers("text/event-stream; charset=utf-8")
                 await perform_stream(self._connection, headers, events, fault, self._request_id)
@@ -70,14 +70,15 @@ class Answer:
     async def _play_whole(self, body: bytes, fault: StreamFault | None) -> None:
         match fault:
             case faults.JsonBody() | faults.HtmlBody():
-                await self._wrong_body(fault)
+                await self.wrong_body(fault)
             case faults.ErrorEvent(type=type_):
                 error = ApiError(status_of(type_), fault.message or usual_message(type_), type_, fault.error_code)
                 await self.refuse(error)
             case _:
                 await perform_body(self._connection, self._headers("application/json"), body, fault)
 
-    async def _wrong_body(self, fault: faults.JsonBody | faults.HtmlBody) -> None:
+    async def wrong_body(self, fault: faults.JsonBody | faults.HtmlBody) -> None:
+        """Status 200, and something that is neither a stream nor a message."""
         match fault:
             case faults.JsonBody(type_, message):
                 await self._respond(200, error_body(type_, message, self._request_id))
@@ -95,10 +96,6 @@ class Answer:
 
     def _headers(self, content_type: str) -> list[tuple[str, str]]:
         return [("content-type", content_type), ("request-id", self._request_id)]
-
-
-def _what(fault: StreamFault | None) -> str:
-    return "200" if fault is None else f"200 with {fault.kind}"
 
 
 async def _paced(events: Iterable[Frame], delay_s: float) -> AsyncIterator[Frame]:

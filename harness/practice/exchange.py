@@ -33,3 +33,10 @@ class Exchange:
     completed: bool
     """False: the connection ended before the answer did."""
     duration_s: float
+
+    def line(self) -> str:
+        """The exchange in one line, without anything of the headers or the content."""
+        model = self.request.body.get("model")
+        where = f"{self.request.method} {self.request.path}" + (f"  {model}" if isinstance(model, str) else "")
+        cut = "" if self.completed else "  (connection ended)"
+        return f"{where}  {self.answer}{cut}  {self.duration_s:.3f} s"

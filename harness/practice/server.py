@@ -11,23 +11,21 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 from harness.events import Json
 from harness.practice.answer import Answer
 from harness.practice.checks import check, check_access
-from harness.practice.counting import ByteCounter, Counter, reply_tokens, request_tokens
+from harness.practice.counting import ByteCounter, Counter, request_tokens
 from harness.practice.errors import ApiError, usual_message
 from harness.practice.exchange import Exchange, RecordedRequest
 from harness.practice.faults import StatusFault
 from harness.practice.listener import Listener
 from harness.practice.playback import Playback
-from harness.practice.replies import Brain, ScriptedReply, Thinking, ToolUse
+from harness.practice.preparing import prepare
+from harness.practice.replies import Brain
 from harness.practice.requests import json_object
 from harness.practice.rules import ServerRules
 from harness.practice.script import Play, Script
-from harness.practice.signing import sign
-from harness.practice.sse import Envelope
 from harness.practice.wire import Connection, HttpRequest
 
 
@@ -73,7 +71,7 @@ class PracticeServer(Listener):
             request.path,
             request.method,
             dict(request.headers),
-            json_object(request.body),
+            {} if isinstance(body, str) else body,
             connection.id,
             time.monotonic(),
         )
@@ -141,8 +139,8 @@ class PracticeServer(Listener):
             return await answer.refuse(
                 ApiError(400, f"{self._script.name}: nothing left to say, and no model behind it")
             )
-        reply = _with_ids(reply)
-        return await answer.play(reply, self._envelope(body, reply), fault, streamed=body.get("stream") is True)
+        prepared = prepare(reply, body, self._counter)
+        return await answer.play(prepared, fault, streamed=body.get("stream") is True)
 
     def _refusal(self, recorded: RecordedRequest, *, counting: bool) -> ApiError | None:
         if self._rules.strict:
@@ -151,31 +149,6 @@ class PracticeServer(Listener):
         if not isinstance(recorded.body.get("messages"), list):
             return ApiError(400, "messages: Field required")
         return None
-
-    def _envelope(self, body: Json, reply: ScriptedReply) -> Envelope:
-        usage = reply.usage
-        thinking = "".join(part.thinking for part in reply.parts if isinstance(part, Thinking))
-        return Envelope(
-            message_id=f"msg_{uuid.uuid4().hex[:24]}",
-            model=str(body.get("model")),
-            input_tokens=request_tokens(self._counter, body) if usage.input_tokens is None else usage.input_tokens,
-            output_tokens=reply_tokens(self._counter, reply) if usage.output_tokens is None else usage.output_tokens,
-            cache_creation_input_tokens=usage.cache_creation_input_tokens,
-            cache_read_input_tokens=usage.cache_read_input_tokens,
-            signature=sign(thinking, body, len(body.get("messages") or ())) if thinking else "",
-        )
-
-
-def _with_ids(reply: ScriptedReply) -> ScriptedReply:
-    return replace(
-        reply,
-        parts=tuple(
-            replace(part, id=f"toolu_{uuid.uuid4().hex[:24]}")
-            if isinstance(part, ToolUse) and part.id is None
-            else part
-            for part in reply.parts
-        ),
-    )
 
 
 def _no_model(id: str) -> ApiError:

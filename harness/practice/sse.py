@@ -40,8 +40,8 @@ class Envelope:
     output_tokens: int
     cache_creation_input_tokens: int = 0
     cache_read_input_tokens: int = 0
-    signature: str = ""
-    """The signature of every signed thinking block of the reply."""
+    signatures: tuple[str, ...] = ()
+    """One for each part of the reply; empty where there is none."""
 
 
 def frame(data: Json) -> Frame:
@@ -61,7 +61,7 @@ def frames(reply: ScriptedReply, envelope: Envelope) -> Iterator[Frame]:
         yield frame({"type": "content_block_start", "index": index, "content_block": _empty_block(part)})
         if index == 0:
             yield frame({"type": "ping"})
-        for delta in _deltas(part, reply.chunk_size, envelope.signature):
+        for delta in _deltas(part, reply.chunk_size, envelope.signatures[index]):
             yield frame({"type": "content_block_delta", "index": index, "delta": delta})
         yield frame({"type": "content_block_stop", "index": index})
     ending = {"stop_reason": reply.ending, "stop_sequence": None}
@@ -72,7 +72,9 @@ def frames(reply: ScriptedReply, envelope: Envelope) -> Iterator[Frame]:
 def message(reply: ScriptedReply, envelope: Envelope) -> Json:
     """The same reply as the body of an answer that is not streamed."""
     return _opening(envelope) | {
-        "content": [_whole_block(part, envelope.signature) for part in reply.parts],
+        "content": [
+            _whole_block(part, signature) for part, signature in zip(reply.parts, envelope.signatures, strict=True)
+        ],
         "stop_reason": reply.ending,
         "usage": _usage(envelope, envelope.output_tokens),
     }
@@ -116,8 +118,8 @@ def _whole_block(part: Part, signature: str) -> Block:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
-        case Thinking(thinking, signed):
-            return {"type": "thinking", "thinking": thinking, "signature": signature if signed else ""}
+        case Thinking(thinking):
+            return {"type": "thinking", "thinking": thinking, "signature": signature}
         case ToolUse():
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": _whole_input(part)}
         case RawBlock():
@@ -138,10 +140,10 @@ def _deltas(part: Part, chunk_size: int, signature: str) -> Iterator[Json]:
         case Text(text):
             for piece in _pieces(text, chunk_size):
                 yield {"type": "text_delta", "text": piece}
-        case Thinking(thinking, signed):
+        case Thinking(thinking):
             for piece in _pieces(thinking, chunk_size):
                 yield {"type": "thinking_delta", "thinking": piece}
-            if signed:
+            if signature:
                 yield {"type": "signature_delta", "signature": signature}
         case ToolUse():
             written = compact(part.input) if part.raw_input is None else part.raw_input
