@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
+from harness.tools.output import visible
+
 CONTEXT = 3
 """Unchanged lines shown around a change."""
 LONGEST = 2_000
@@ -12,12 +14,15 @@ DIFF_CHARACTERS = 20_000
 
 
 def unified_diff(before: str, after: str, path: str) -> str:
-    """The change of the file `path` in the unified format, at most `DIFF_CHARACTERS` long; "" if there is none."""
+    """The change of the file `path` in the unified format, at most `DIFF_CHARACTERS` long; "" if there is none.
+
+    It is for a person to read: control characters inside of lines are spelt out.
+    """
     if before == after:
         return ""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     names = ("/dev/null" if not before else f"a/{path}", "/dev/null" if not after else f"b/{path}")
-    text = f"--- {names[0]}\n+++ {names[1]}\n" + "".join(_hunks(old, new))
+    text = visible(f"--- {names[0]}\n+++ {names[1]}\n" + "".join(_hunks(old, new)))
     return text if len(text) <= DIFF_CHARACTERS else text[:DIFF_CHARACTERS] + "\n… (the diff goes on)\n"
 
 

@@ -55,11 +55,8 @@ def folder_of(workspace: Workspace, path: str) -> Path:
 def _glob(workspace: Workspace, arguments: GlobArguments, most_files: int, stop: threading.Event) -> ToolResult:
     base = folder_of(workspace, arguments.path)
     matcher = compile_glob(arguments.pattern)
-    found = [
-        path
-        for path in walk_files(base, workspace.root, stop.is_set)
-        if matcher.fullmatch(path.relative_to(base).as_posix())
-    ]
+    start = len(f"{base}/".replace("//", "/"))
+    found = [Path(path) for path in walk_files(base, workspace.root, stop.is_set) if matcher.fullmatch(path, start)]
     if not found:
         deeper = "" if "/" in arguments.pattern or "**" in arguments.pattern else f" Deeper: **/{arguments.pattern}"
         return ToolResult(f"No file matches {arguments.pattern} in {arguments.path}.{deeper}", summary="no file")

@@ -24,19 +24,33 @@ SHOWN_CHARACTERS = 400
 Found = list[Any]
 
 
-def search_file(file: BinaryIO, regex: re.Pattern[str], context: int, index: int) -> Iterator[Found]:
-    """The matching lines of one file and `context` lines around them; nothing for a binary file."""
-    if b"\0" in file.read(HEAD_BYTES):
+def lines_of(file: BinaryIO, literal: bytes | None) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a file; none of a binary file, nor of a small one that does not hold `literal`."""
+    data = file.read(PIECE_BYTES)
+    if not data or b"\0" in data[:HEAD_BYTES]:
+        return
+    if len(data) < PIECE_BYTES:
+        if literal is not None and literal not in data:
+            return
+        for number, line in enumerate(data.decode("utf-8", "replace").removesuffix("\n").split("\n"), 1):
+            yield number, line.removesuffix("\r")
         return
     file.seek(0)
-    before: deque[Found] = deque(maxlen=context)
-    after = 0
     number = 0
     starts_line = True
     while piece := file.readline(PIECE_BYTES):
         number += starts_line
         starts_line = piece.endswith(b"\n")
-        line = piece.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        yield number, piece.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+
+
+def search_file(
+    file: BinaryIO, regex: re.Pattern[str], literal: bytes | None, context: int, index: int
+) -> Iterator[Found]:
+    """The matching lines of one file and `context` lines around them."""
+    before: deque[Found] = deque(maxlen=context)
+    after = 0
+    for number, line in lines_of(file, literal):
         if match := regex.search(line):
             yield from before
             before.clear()
@@ -45,7 +59,7 @@ def search_file(file: BinaryIO, regex: re.Pattern[str], context: int, index: int
         elif after:
             yield [index, number, False, shown(line, 0)]
             after -= 1
-        else:
+        elif context:
             before.append([index, number, False, shown(line, 0)])
 
 
@@ -73,6 +87,8 @@ def main() -> None:
     except (re.error, OverflowError, RecursionError) as error:
         report({"error": str(error)})
         return
+    plain = search["pattern"].isalnum() and search["pattern"].isascii() and not search["ignore_case"]
+    literal = search["pattern"].encode() if plain else None
     matches = searched = 0
     for index, path in enumerate(paths.split(b"\0")[:-1]):
         try:
@@ -81,7 +97,7 @@ def main() -> None:
             continue  # gone, or not ours to read
         searched += 1
         with file:
-            for found in search_file(file, regex, search["context"], index):
+            for found in search_file(file, regex, literal, search["context"], index):
                 report(found)
                 matches += found[2]
                 if matches >= search["most"] or (search["files_only"] and found[2]):

@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from harness.events import Json, ToolOutcome
 from harness.tools import grep_worker
 from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk, refused
-from harness.tools.globbing import folder_of
 from harness.tools.ignoring import walk_files
 from harness.tools.output import readable, shorten
 from harness.tools.patterns import compile_glob
@@ -76,7 +75,7 @@ def grep_tool(
 async def _grep(
     context: ToolContext, arguments: GrepArguments, limits: Limits, most: int, result_characters: int
 ) -> ToolResult:
-    files: list[Path] = []
+    files: list[str] = []
     stop = threading.Event()
 
     def list_files() -> ToolResult:
@@ -98,29 +97,27 @@ async def _grep(
         finished = await _search(context, search, files, output, limits)
     except OSError as error:
         return refused(f"The search could not be started: {error}", ToolOutcome.BROKEN)
-    shown = [context.workspace.relative(path) for path in files]
-    answer = _answer(bytes(output), finished, search, shown, limits)
+    answer = _answer(
+        bytes(output), finished, search, lambda index: context.workspace.relative(Path(files[index])), limits
+    )
     content, full_output = shorten(answer.content, result_characters, context.output_file)
     return ToolResult(content, answer.outcome, answer.summary, full_output=full_output)
 
 
-def _files(context: ToolContext, arguments: GrepArguments, stop: threading.Event) -> Iterator[Path]:
+def _files(context: ToolContext, arguments: GrepArguments, stop: threading.Event) -> Iterator[str]:
     workspace = context.workspace
     base = workspace.resolve(arguments.path)
     if not base.is_dir():
         require_file(base, arguments.path)
-        yield base
+        yield str(base)
         return
-    base = folder_of(workspace, arguments.path)
     matcher = compile_glob(arguments.glob)
-    for path in walk_files(base, workspace.root, stop.is_set):
-        inside = not path.is_symlink() or path.resolve().is_relative_to(workspace.root)
-        if inside and matcher.fullmatch(path.relative_to(base).as_posix()):
-            yield path
+    start = len(f"{base}/".replace("//", "/"))
+    yield from (path for path in walk_files(base, workspace.root, stop.is_set) if matcher.fullmatch(path, start))
 
 
 async def _search(
-    context: ToolContext, search: Search, files: list[Path], output: bytearray, limits: Limits
+    context: ToolContext, search: Search, files: list[str], output: bytearray, limits: Limits
 ) -> Finished:
     with tempfile.TemporaryFile() as task:
         task.write(json.dumps(asdict(search)).encode() + b"\n" + b"".join(os.fsencode(path) + b"\0" for path in files))
@@ -136,7 +133,9 @@ async def _search(
         )
 
 
-def _answer(output: bytes, finished: Finished, search: Search, paths: list[str], limits: Limits) -> ToolResult:
+def _answer(
+    output: bytes, finished: Finished, search: Search, name: Callable[[int], str], limits: Limits
+) -> ToolResult:
     reports: list[Any] = []
     for line in output.splitlines():
         try:
@@ -146,7 +145,11 @@ def _answer(output: bytes, finished: Finished, search: Search, paths: list[str],
                 return refused(f"The search failed: {readable(output)[-500:]}", ToolOutcome.BROKEN)
     found = [report for report in reports if isinstance(report, list)]
     matches = sum(report[2] for report in found)
-    lines = _file_names(found, paths) if search.files_only else list(_lines(found, paths, spaced=search.context > 0))
+    lines = (
+        [name(index) for index, *_ in found]
+        if search.files_only
+        else list(_lines(found, name, spaced=search.context > 0))
+    )
     unit = "file" if search.files_only else "match"
     summary = f"{matches:,} {unit}{'' if matches == 1 else 'es' if unit == 'match' else 's'}"
     match reports:
@@ -168,17 +171,13 @@ def _answer(output: bytes, finished: Finished, search: Search, paths: list[str],
             return refused(f"The search ended without an answer (exit {finished.exit_code}).", ToolOutcome.BROKEN)
 
 
-def _file_names(found: list[Any], paths: list[str]) -> list[str]:
-    return [paths[index] for index, *_ in found]
-
-
-def _lines(found: list[Any], paths: list[str], *, spaced: bool) -> Iterator[str]:
+def _lines(found: list[Any], name: Callable[[int], str], *, spaced: bool) -> Iterator[str]:
     previous: tuple[int, int] | None = None
     for index, number, is_match, text in found:
         if spaced and previous is not None and previous != (index, number - 1):
             yield "--"
         mark = ":" if is_match else "-"
-        yield f"{paths[index]}{mark}{number}{mark}{text}"
+        yield f"{name(index)}{mark}{number}{mark}{text}"
         previous = (index, number)
 
 

@@ -8,61 +8,66 @@ from pathspec import GitIgnoreSpec
 
 RULE_FILE = ".gitignore"
 
+Rules = tuple[tuple[str, GitIgnoreSpec], ...]
+"""The rules of each folder that has some, the deepest first; a folder is written with a slash at its end."""
 
-def walk_files(base: Path, root: Path, stopped: Callable[[], bool] = lambda: False) -> Iterator[Path]:
-    """Every regular file below `base`, folder by folder in the order of names; links to folders are not followed.
 
-    The ignore rules are those of the .gitignore files from `root`, which holds `base`, down to each file, the deepest
-    first. A base that is itself ignored was asked for by name, so the rules above it do not count. Ends early
-    once `stopped` says so. Folders that cannot be read are left out.
+def walk_files(base: Path, root: Path, stopped: Callable[[], bool] = lambda: False) -> Iterator[str]:
+    """The absolute path of every regular file below `base`, a folder's files before its folders, each by name.
+
+    Links to folders are not followed, and links to files outside of `root` are left out. The ignore rules are those of
+    the .gitignore files from `root`, which holds `base`, down to each file, the deepest first. A base that is itself
+    ignored was asked for by name, so the rules above it do not count. Ends early once `stopped` says so. Folders
+    that cannot be read are left out.
     """
-    rules = _rules_above(base, root)
-    yield from _walk(base, rules, stopped)
+    waiting = [(str(base), _rules_above(base, root))]
+    while waiting and not stopped():
+        folder, rules = waiting.pop()
+        rules = _with_rules_of(folder, rules)
+        folders = []
+        for entry in _entries(folder):
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != ".git" and not _ignored(entry.path + "/", rules):
+                    folders.append((entry.path, rules))
+            elif entry.is_file() and not _ignored(entry.path, rules) and _stays_inside(entry, root):
+                yield entry.path
+        waiting += reversed(folders)
 
 
-Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
-
-
-def _walk(folder: Path, rules: Rules, stopped: Callable[[], bool]) -> Iterator[Path]:
-    rules = _with_rules_of(folder, rules)
+def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+            return sorted(found, key=lambda entry: entry.name)
     except OSError:
-        return
-    for entry in entries:
-        if stopped():
-            return
-        path = Path(entry.path)
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name != ".git" and not _ignored(path, rules, is_folder=True):
-                yield from _walk(path, rules, stopped)
-        elif entry.is_file() and not _ignored(path, rules, is_folder=False):
-            yield path
+        return []
+
+
+def _stays_inside(entry: os.DirEntry[str], root: Path) -> bool:
+    return not entry.is_symlink() or Path(entry.path).resolve().is_relative_to(root)
 
 
 def _rules_above(base: Path, root: Path) -> Rules:
     rules: Rules = ()
     folders = [folder for folder in reversed(base.parents) if folder.is_relative_to(root)]
     for folder, below in zip(folders, [*folders[1:], base], strict=False):
-        rules = _with_rules_of(folder, rules)
-        if _ignored(below, rules, is_folder=True):
+        rules = _with_rules_of(str(folder), rules)
+        if _ignored(f"{below}/", rules):
             return ()
     return rules
 
 
-def _with_rules_of(folder: Path, rules: Rules) -> Rules:
+def _with_rules_of(folder: str, rules: Rules) -> Rules:
+    prefix = folder.rstrip("/") + "/"
     try:
-        text = (folder / RULE_FILE).read_text(encoding="utf-8", errors="replace")
+        text = Path(prefix + RULE_FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return rules
-    return ((folder, GitIgnoreSpec.from_lines(text.splitlines())), *rules)
+    return ((prefix, GitIgnoreSpec.from_lines(text.splitlines())), *rules)
 
 
-def _ignored(path: Path, rules: Rules, *, is_folder: bool) -> bool:
-    for folder, spec in rules:
-        relative = os.path.relpath(path, folder) + ("/" if is_folder else "")
-        verdict = spec.check_file(relative).include
+def _ignored(path: str, rules: Rules) -> bool:
+    for prefix, spec in rules:
+        verdict = spec.check_file(path[len(prefix) :]).include
         if verdict is not None:
             return verdict
     return False

@@ -11,7 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from harness.events import Json, ToolOutcome
 from harness.tools.arguments import Arguments
-from harness.tools.output import Output
+from harness.tools.output import Output, visible
 from harness.tools.process import Finished, Limits, run
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
 
@@ -69,7 +69,7 @@ def bash_tool(limits: Limits | None = None, result_characters: int = RESULT_CHAR
         effect=Effect.RUN,
         run=run_bash,
         summarise=_summary,
-        preview=lambda context, arguments: arguments.command,
+        preview=lambda context, arguments: visible(arguments.command),
     )
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, create_model
 
 from harness.events import Json, ToolOutcome
 from harness.tools.arguments import Arguments, parse, schema_of
-from harness.tools.output import as_text, shorten
+from harness.tools.output import as_text, shorten, visible
 from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import Workspace
 
@@ -71,7 +71,7 @@ def _first_value(input: Json) -> str:
 
 def shorten_line(text: str, limit: int = 100) -> str:
     """The first line of `text`, cut to `limit` characters."""
-    line, _, rest = text.strip().partition("\n")
+    line, _, rest = visible(text.strip()).partition("\n")
     return line if len(line) <= limit and not rest else line[: limit - 2].rstrip() + " …"
 
 

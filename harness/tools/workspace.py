@@ -37,7 +37,12 @@ class Workspace:
 
     def relative(self, path: Path) -> str:
         """The path as shown to people and to the model: from the root, with forward slashes."""
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.as_posix()
+        return sendable((path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix())
+
+
+def sendable(name: str) -> str:
+    """A file name as text that JSON can carry: bytes that are not UTF-8 become backslash escapes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def resolve_within(path: str, *roots: Path) -> Path:
@@ -89,13 +94,13 @@ def _missing(path: Path, shown: str) -> str:
         parent = parent.parent
     missing = path.relative_to(parent).parts[0]
     names = {entry.name.lower(): entry.name for entry in parent.iterdir()}
-    near = [names[name] for name in get_close_matches(missing.lower(), names, n=3, cutoff=0.6)]
+    near = [sendable(names[name]) for name in get_close_matches(missing.lower(), names, n=3, cutoff=0.6)]
     hint = f" Near it: {', '.join(near)}." if near else ""
     where = f" ({parent.name}/ has no {missing})" if parent != path.parent else ""
     return f"{shown} does not exist{where}.{hint}"
 
 
 def _directory(path: Path, shown: str) -> str:
-    names = sorted(entry.name + ("/" if entry.is_dir() else "") for entry in path.iterdir())
+    names = sorted(sendable(entry.name) + ("/" if entry.is_dir() else "") for entry in path.iterdir())
     head = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
     return f"{shown} is a directory of {len(names)} entries" + (f": {head}" if names else "") + "."

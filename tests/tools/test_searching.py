@@ -21,6 +21,7 @@ from harness.tools.grepping import grep_tool
 from harness.tools.ignoring import walk_files
 from harness.tools.patterns import compile_glob
 from harness.tools.process import Limits
+from harness.tools.reading import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace
 
@@ -140,7 +141,7 @@ def test_what_git_ignores_is_not_walked(tree: set[str], rules: dict[str, list[st
         listed = subprocess.run(
             [*git, "ls-files", "-co", "--exclude-standard", "-z"], check=True, capture_output=True, text=True
         ).stdout
-        walked = {path.relative_to(root).as_posix() for path in walk_files(root, root)}
+        walked = {str(Path(path).relative_to(root)) for path in walk_files(root, root)}
     assert walked == set(listed.split("\0")) - {""}
 
 
@@ -213,6 +214,14 @@ def test_grep_shows_each_line_once_as_a_naive_search_would(lines: list[str], con
     assert shown == (expected if hits else ["No match in 1 files."])
 
 
+async def test_an_empty_file_has_no_line_and_a_large_one_is_searched_by_pieces(
+    context: ToolContext, root: Path
+) -> None:
+    make(root, {"empty": "", "large": "x" * 2_500_000 + "\nneedle\n", "one": "\n"})
+    assert (await grep(context, "^$")).content == "one:1:"
+    assert (await grep(context, "^needle$")).content == "large:2:needle"
+
+
 async def test_binary_files_are_skipped_and_odd_bytes_are_not(context: ToolContext, root: Path) -> None:
     (root / "bin").write_bytes(b"needle\0")
     (root / "latin").write_bytes(b"caf\xe9 needle\n")
@@ -262,6 +271,25 @@ async def test_a_walk_ends_when_it_is_told_to_stop(root: Path) -> None:
     make(root, {f"{n}/f": "" for n in range(20)})
     answers: Iterator[bool] = iter([False] * 4 + [True] * 100)
     assert len(list(walk_files(root, root, lambda: next(answers)))) < 5
+
+
+async def test_names_that_are_not_utf8_can_be_sent(context: ToolContext, root: Path) -> None:
+    Path(os.fsdecode(bytes(root) + b"/caf\xe9.txt")).write_text("needle\n")
+    assert (await glob(context, "*.txt")).content == "caf\\xe9.txt"
+    assert (await grep(context, "needle")).content == "caf\\xe9.txt:1:needle"
+    assert "caf\\xe9.txt" in (await call(read_file_tool(), context, {"path": "."})).content
+
+
+async def test_a_very_deep_tree_is_searched(context: ToolContext, root: Path) -> None:
+    folder = os.open(root, os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("d", dir_fd=folder)  # deeper than a path that is written out may be
+        below = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(os.open("f", os.O_CREAT, dir_fd=folder))
+    os.close(folder)
+    assert (await glob(context, "**/f")).summary == "1 file"
 
 
 async def test_a_search_leaves_no_file_behind_it(context: ToolContext, root: Path) -> None:

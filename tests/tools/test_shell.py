@@ -146,3 +146,12 @@ async def test_the_question_shows_the_command(context: ToolContext) -> None:
     assert tool.preview is not None
     assert tool.preview(context, tool.parse({"command": "a\nb"})) == "a\nb"
     assert tool.summarise({"command": "a\nb"}) == "a …"
+
+
+async def test_the_question_cannot_be_dressed_up(context: ToolContext) -> None:
+    tool = bash_tool()
+    assert tool.preview is not None
+    command = "rm -rf x # \x1b[2K\rls \u202e"
+    shown = tool.preview(context, tool.parse({"command": command}))
+    assert shown == r"rm -rf x # \x1b[2K\rls \u202e"
+    assert tool.summarise({"command": command}) == shown.strip()
