@@ -1,0 +1,213 @@
+"""A session as a page to read, or as one JSON document. Keys and tokens are masked in both."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from harness.events import (
+    CompactionEnded,
+    Event,
+    HistoryRepaired,
+    HistoryReplaced,
+    Json,
+    MessageAdded,
+    ModelSwitched,
+    Notice,
+    Origin,
+    OutputCapChanged,
+    PermissionAnswered,
+    RetryScheduled,
+    SessionResumed,
+    SettingChanged,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TransitionCode,
+    TurnEnded,
+    TurnStarted,
+    encode,
+)
+from harness.journal import Record, SessionState, replay
+from harness.secret import MASK, Secret
+
+KEY_SHAPES = r"\bsk-[A-Za-z0-9_-]{16,}"
+"""What keys of the API look like, should a tool have printed one that is not in the settings."""
+SHORTEST_SECRET = 8
+"""Characters; what is shorter is no secret but a word, and masking it would make the page unreadable."""
+
+
+def markdown(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
+    """The conversation as Markdown: prompts, answers, tool calls, recoveries as short notes, totals.
+
+    `secrets` are masked wherever they stand, and so is everything that looks like a key.
+    """
+    state = replay(records)
+    body = [*_header(state), *_Page().blocks(records), *_totals(state)]
+    text = "\n\n".join(body) + "\n"
+    return _masked(text.encode("utf-8", "replace").decode(), secrets)
+
+
+def as_json(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
+    """The session as one JSON object: `session`, `totals`, the present `messages`, and every event.
+
+    Each message and each event stands on a line of its own.
+    `secrets` are masked wherever they stand, and so is everything that looks like a key.
+    """
+    state = replay(records)
+    session = {
+        "id": state.session_id,
+        "title": state.title,
+        "workspace": state.workspace,
+        "model": state.model,
+        "forked_from": state.forked_from,
+        "started_at": state.started_at,
+        "updated_at": state.updated_at,
+        "turns": state.turn,
+        "interrupted": state.interrupted,
+    }
+    messages = [{"role": message.role, "content": message.content} for message in state.messages]
+    events = [{"seq": record.seq, "at": record.at, **encode(record.event)} for record in records]
+    totals = encode(state.spend) if state.spend else None
+    text = (
+        f'{{"session": {json.dumps(session)},\n"totals": {json.dumps(totals)},\n'
+        f'"messages": {_list(messages)},\n"events": {_list(events)}}}\n'
+    )
+    return _masked(text, secrets)
+
+
+def _list(items: Iterable[Json]) -> str:
+    return "[\n" + ",\n".join(map(json.dumps, items)) + "\n]"
+
+
+def _masked(text: str, secrets: Iterable[Secret]) -> str:
+    values = {secret.reveal() for secret in secrets}
+    forms = {form for value in values if len(value) >= SHORTEST_SECRET for form in (value, json.dumps(value)[1:-1])}
+    shapes = [*map(re.escape, sorted(forms, key=len, reverse=True)), KEY_SHAPES]
+    return re.sub("|".join(shapes), MASK, text)
+
+
+def _header(state: SessionState) -> Iterator[str]:
+    yield f"# {state.title or 'A session'}"
+    facts = {
+        "session": state.session_id,
+        "forked from": state.forked_from,
+        "folder": state.workspace,
+        "model": state.model,
+        "from": _time(state.started_at),
+        "to": _time(state.updated_at),
+    }
+    yield "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
+
+
+def _totals(state: SessionState) -> Iterator[str]:
+    yield "## Totals"
+    if state.spend is None:
+        yield "No request was sent."
+        return
+    spend = state.spend
+    lines = [
+        f"- turns: {state.turn}",
+        f"- requests: {spend.requests}",
+        f"- tokens: {spend.usage.prompt:,} in, {spend.usage.output:,} out",
+        f"- cost: ${spend.cost_usd:.4f}, of it ${spend.retry_cost_usd:.4f} on failed and repeated requests",
+    ]
+    yield "\n".join(lines)
+
+
+class _Page:
+    """Renders the events of a session in order; remembers what the present turn has shown."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, ToolStarted] = {}
+        self._answered = False
+
+    def blocks(self, records: Iterable[Record]) -> Iterator[str]:
+        """One piece of Markdown after the other."""
+        for record in records:
+            match record.event:
+                case TurnStarted(turn=turn, prompt=prompt):
+                    self._answered = False
+                    yield f"## {turn}. You"
+                    yield _quoted(prompt)
+                case MessageAdded(origin=Origin.REPLY, message=message):
+                    if message.text.strip():
+                        self._answered = True
+                        yield message.text.strip()
+                case ToolStarted() as call:
+                    self._calls[call.call_id] = call
+                case ToolEnded() as end:
+                    yield _tool(end, self._calls.pop(end.call_id, None))
+                case TurnEnded() as end:
+                    if end.answer.strip() and not self._answered:
+                        yield end.answer.strip()
+                    if end.code is not TransitionCode.COMPLETED:
+                        yield f"> **{end.code}**: {_line(end.reason)}"
+                case event:
+                    if note := _note(event):
+                        yield f"> {_line(note)}"
+
+
+def _note(event: Event) -> str:
+    match event:
+        case RetryScheduled():
+            return (
+                f"retry {event.attempt} of {event.max_attempts} after {event.delay_s:.1f} s: "
+                f"{event.category.replace('_', ' ')}, {event.detail}"
+            )
+        case ModelSwitched():
+            return f"{event.to_model} answers in place of {event.from_model}: {event.reason}"
+        case OutputCapChanged():
+            return f"output cap {event.from_cap:,} → {event.to_cap:,}: {event.reason}"
+        case CompactionEnded(succeeded=True):
+            return f"compacted by {event.method}: {event.tokens_before:,} → {event.tokens_after:,} tokens"
+        case CompactionEnded():
+            return f"compaction failed: {event.detail}"
+        case HistoryRepaired():
+            return f"history repaired: {'; '.join(event.repairs)}"
+        case HistoryReplaced(reason="clear" | "rewind" as reason):
+            return f"history replaced: {reason}"
+        case PermissionAnswered(answer="no"):
+            return f"{event.tool} was not allowed{': ' + event.why if event.why else ''}"
+        case SettingChanged():
+            return f"{event.name} is now {event.value}"
+        case SessionResumed():
+            return f"resumed with {event.model}"
+        case Notice():
+            return f"{event.level}: {event.text}"
+        case _:
+            return ""
+
+
+def _tool(end: ToolEnded, start: ToolStarted | None) -> str:
+    mark = "●" if end.outcome is ToolOutcome.OK else "✗"
+    call = f" {_code(start.summary)}" if start and start.summary else ""
+    line = f"- {mark} **{end.tool}**{call}: {_line(end.summary) or end.outcome}, {end.duration_s:.1f} s"
+    return line if not end.detail else f"{line}\n\n{_fenced(end.detail)}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines()) or ">"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _code(text: str) -> str:
+    ticks = "`" * (_longest_run(text) + 1)
+    space = " " if "`" in text else ""
+    return f"{ticks}{space}{_line(text)}{space}{ticks}"
+
+
+def _fenced(text: str) -> str:
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}\n{text.rstrip()}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else ""
