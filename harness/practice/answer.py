@@ -8,6 +8,7 @@ from harness.practice import faults, sse
 from harness.practice.errors import ApiError, error_body, status_of, usual_message, usual_type
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.performance import perform_before_headers, perform_body, perform_stream
+from harness.practice.preparing import Prepared
 from harness.practice.sse import Frame, compact, frames
 from harness.practice.wire import Connection
 
@@ -43,9 +44,7 @@ class Answer:
             content = compact(error_body(type_, message, self._request_id, fault.error_code))
         await self._write(fault.status, _content_type(fault), content.encode(), fault.headers)
 
-    async def play(
-        self, reply: ScriptedReply, envelope: Envelope, fault: StreamFault | None, *, streamed: bool
-    ) -> None:
+    async def play(self, prepared: Prepared, fault: StreamFault | None, *, streamed: bool) -> None:
         """A reply, with its fault."""
         self.what = "200" if fault is None else f"200 with {fault.kind}"
         reply, envelope = prepared.reply, prepared.envelope

@@ -172,7 +172,10 @@ class FaultProxy(Listener):
             if connection.response_begun:
                 answer.what += f", upstream broke off: {error!r}"
                 await connection.cut()
-            await answer.refuse(ApiError(502, f"proxy: no answer from upstream: {type(error).__name__}", "api_error"))
+            else:
+                await answer.refuse(
+                    ApiError(502, f"proxy: no answer from upstream: {type(error).__name__}", "api_error")
+                )
 
     async def _relay(self, connection: Connection, response: "httpx2.Response", fault: StreamFault | None) -> None:
         headers = _answered(response)

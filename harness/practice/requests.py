@@ -37,7 +37,7 @@ def last_text(body: Json) -> str:
 def last_blocks(body: Json) -> list[Block]:
     """The content blocks of the last user message."""
     for message in reversed(body.get("messages") or []):
-        if message.get("role") == "user":
+        if isinstance(message, dict) and message.get("role") == "user":
             return blocks(message.get("content"))
     return []
 
@@ -55,8 +55,12 @@ def result_text(block: Block) -> str:
 
 
 def messages(body: Json) -> tuple[Message, ...]:
-    """The messages of a checked body as values."""
-    return tuple(Message(message["role"], tuple(blocks(message["content"]))) for message in body["messages"])
+    """The messages of a body as values; what is not a message is left out."""
+    return tuple(
+        Message("assistant" if message.get("role") == "assistant" else "user", tuple(blocks(message.get("content"))))
+        for message in body.get("messages") or ()
+        if isinstance(message, dict)
+    )
 
 
 def json_object(body: bytes) -> Json | str:

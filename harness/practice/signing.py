@@ -41,7 +41,11 @@ def signature_problem(block: Block, body: Json, position: int, *, bound: bool) -
 
 
 def _prefix(body: Json, before: int) -> str:
-    earlier = [[message.get("role"), _bare(message.get("content"))] for message in body["messages"][:before]]
+    earlier = [
+        [message.get("role"), _bare(message.get("content"))]
+        for message in body["messages"][:before]
+        if isinstance(message, dict)
+    ]
     return compact([_bare(body.get("system")), _without_marks(body.get("tools") or []), earlier])
 
 
