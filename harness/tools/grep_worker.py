@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 HEAD_BYTES = 8_192
+SMALL_BYTES = 65_536
+"""A file of less is searched in memory, others line by line."""
 PIECE_BYTES = 1_000_000
 """A longer line is searched in pieces of this size."""
 SHOWN_CHARACTERS = 400
@@ -26,10 +28,10 @@ Found = list[Any]
 
 def lines_of(file: BinaryIO, literal: bytes | None) -> Iterator[tuple[int, str]]:
     """The numbered lines of a file; none of a binary file, nor of a small one that does not hold `literal`."""
-    data = file.read(PIECE_BYTES)
+    data = file.read(SMALL_BYTES)
     if not data or b"\0" in data[:HEAD_BYTES]:
         return
-    if len(data) < PIECE_BYTES:
+    if len(data) < SMALL_BYTES:
         if literal is not None and literal not in data:
             return
         for number, line in enumerate(data.decode("utf-8", "replace").removesuffix("\n").split("\n"), 1):
