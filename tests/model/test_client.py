@@ -477,7 +477,7 @@ async def test_loopback_is_safe_from_the_environment_and_stderr_stays_empty() ->
         "all_proxy": "socks5://127.0.0.1:9",
     }
     async with ByteServer(playing(WHOLE)) as server:
-        arguments = [sys.executable, "-W", "always", "-X", "dev", "-c", PROGRAM, server.url]
+        arguments = [sys.executable, "-W", "always", "-c", PROGRAM, server.url]
         process = await asyncio.create_subprocess_exec(
             *arguments, env=os.environ | poison, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
