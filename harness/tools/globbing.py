@@ -9,8 +9,9 @@ from harness.events import Json
 from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk
 from harness.tools.ignoring import walk_files
+from harness.tools.output import shorten
 from harness.tools.patterns import compile_glob
-from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace
 
 MOST_FILES = 500
@@ -28,7 +29,7 @@ def glob_tool(most_files: int = MOST_FILES) -> Tool:
 
     async def glob(context: ToolContext, arguments: GlobArguments) -> ToolResult:
         stop = threading.Event()
-        return await on_disk(lambda: _glob(context.workspace, arguments, most_files, stop), on_cancel=stop.set)
+        return await on_disk(lambda: _glob(context, arguments, most_files, stop), on_cancel=stop.set)
 
     return Tool(
         name="glob",
@@ -52,7 +53,8 @@ def folder_of(workspace: Workspace, path: str) -> Path:
     return folder
 
 
-def _glob(workspace: Workspace, arguments: GlobArguments, most_files: int, stop: threading.Event) -> ToolResult:
+def _glob(context: ToolContext, arguments: GlobArguments, most_files: int, stop: threading.Event) -> ToolResult:
+    workspace = context.workspace
     base = folder_of(workspace, arguments.path)
     matcher = compile_glob(arguments.pattern)
     start = len(f"{base}/".replace("//", "/"))
@@ -64,7 +66,8 @@ def _glob(workspace: Workspace, arguments: GlobArguments, most_files: int, stop:
     lines = [workspace.relative(path) for path in found[:most_files]]
     if len(found) > most_files:
         lines.append(f"[{len(found) - most_files:,} more, changed longer ago; narrow the pattern to see them.]")
-    return ToolResult("\n".join(lines), summary=f"{len(found):,} file{'s' * (len(found) != 1)}")
+    content, full_output = shorten("\n".join(lines), RESULT_CHARACTERS, context.output_file)
+    return ToolResult(content, summary=f"{len(found):,} file{'s' * (len(found) != 1)}", full_output=full_output)
 
 
 def _changed(path: Path) -> float:

@@ -111,7 +111,7 @@ async def test_a_cancelled_write_has_happened_or_has_not(context: ToolContext, r
 texts = st.text(st.sampled_from("ab\n "), max_size=30)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(text=texts, old=texts.filter(bool), new=texts, everywhere=st.booleans(), crlf=st.booleans(), bom=st.booleans())
 def test_an_edit_changes_exactly_what_was_asked(
     text: str, old: str, new: str, everywhere: bool, crlf: bool, bom: bool

@@ -66,7 +66,7 @@ def naive_match(path: list[str], pattern: list[str]) -> bool:
     raise AssertionError
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=400)
 @given(path=paths, pattern=patterns)
 def test_a_pattern_means_what_a_naive_matcher_says(path: str, pattern: str) -> None:
     matched = compile_glob(pattern).fullmatch(path) is not None
@@ -161,6 +161,14 @@ async def test_too_many_files_are_capped_with_a_note(context: ToolContext, root:
     assert result.summary == "8 files"
 
 
+async def test_very_long_names_are_shortened_too(context: ToolContext, root: Path) -> None:
+    make(root, {f"{'d' * 200}/{'e' * 200}/{n:03}{'f' * 200}": "" for n in range(100)})
+    result = await glob(context, "**")
+    assert len(result.content) <= 50_000
+    assert result.full_output is not None
+    assert len(result.full_output.read_text().splitlines()) == 100
+
+
 async def test_an_ignored_folder_is_searched_when_it_is_named(context: ToolContext, root: Path) -> None:
     make(root, {".gitignore": "build/\n", "build/x.py": "", "src/x.py": "", ".git/x.py": ""})
     assert (await glob(context, "**/*.py")).content == "src/x.py"
@@ -198,7 +206,7 @@ async def test_context_lines_stand_around_a_match(context: ToolContext, root: Pa
     assert result.content.split() == ["f-4-4", "f:5:5", "f:6:6", "f-7-7", "--", "f-14-14", "f:15:15", "f-16-16"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(lines=st.lists(st.sampled_from(["x", "y", "xy", "", "z"]), min_size=1, max_size=25), context=st.integers(0, 3))
 def test_grep_shows_each_line_once_as_a_naive_search_would(lines: list[str], context: int) -> None:
     with TemporaryDirectory() as folder:

@@ -38,7 +38,7 @@ def build(top: Path, maze: list[tuple[str, str, str, str]]) -> None:
             continue
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(maze=entries, asked=st.lists(targets, min_size=1, max_size=6))
 def test_no_maze_of_links_leads_outside(maze: list[tuple[str, str, str, str]], asked: list[str]) -> None:
     with TemporaryDirectory() as folder:
