@@ -106,7 +106,7 @@ class Agent:
             asker: who answers questions; None: nobody, so that what would ask is refused.
             conversation: a conversation to go on with; None: an empty one that nobody records.
             outputs: folder for results too long for the history; None: one in the state folder.
-            reread: reads the settings again when a key was refused; None: from where they came.
+            reread: reads the settings again when a key was refused; None: not for `settings` that were given.
             clock: time for waits.
             log: gets what only a developer wants to know.
             overrides: settings by name, for example `model="claude-opus-5-5"` or `permission_mode="yolo"`.
@@ -124,9 +124,9 @@ class Agent:
         self._facts = Facts(self.settings.workspace)
         self._limits = recovery_limits(self.settings, interactive=self._asker.present)
         self._counter = TokenCounter()
-        self._connection = Connection(
-            self.settings, self._log, self._counter, reread or (lambda: settings_here(overrides))
-        )
+        if settings is None:
+            reread = reread or (lambda: settings_here(overrides))
+        self._connection = Connection(self.settings, self._log, self._counter, reread)
         self.permissions = Permissions(Mode(self.settings.permission_mode))
         self.toolbox = Toolbox(tools_for(self.settings) if tools is None else tools)
         self._calls = ModelCalls(

@@ -66,7 +66,11 @@ class Connection:
         """Read key and address again; True when they changed and the next request uses the new ones."""
         if self._reread is None or self._settings.practice:
             return False
-        endpoint = endpoint_of(self._reread())
+        try:
+            endpoint = endpoint_of(self._reread())
+        except SettingsError as error:
+            self._log.warning("the settings could not be read again: %s", error)
+            return False
         if endpoint == self._endpoint:
             return False
         await self.client.aclose()

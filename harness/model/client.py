@@ -26,6 +26,9 @@ LOADING_S = 120.0
 MODELS_S = 10.0
 """How long the list of models may take; it is a convenience."""
 
+SHORTEST_SECRET = 8
+"""Anything shorter is no real key, and would be found in half the words of a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
@@ -204,7 +207,7 @@ class ModelClient:
         """A server may quote the key it refused; nobody else gets to see it (api R2)."""
         message = fault.message
         for secret in (self._endpoint.api_key, self._endpoint.auth_token):
-            if secret is not None:
+            if secret is not None and len(secret.reveal()) >= SHORTEST_SECRET:
                 message = message.replace(secret.reveal(), MASK)
         return replace(fault, message=message) if message != fault.message else fault
 

@@ -1,0 +1,155 @@
+"""The fault table: what comes over the wire, and what has to come of it.
+
+Each row is a script for the practice server. Unless a row says otherwise, one good tool round comes first,
+then the fault, then the answer; the ideal number of requests counts all of them.
+"""
+
+from dataclasses import dataclass
+
+ANSWER = "The workspace holds one note, and the note says forty-two. Nothing else needs to be done."
+GOOD_ROUND = """
+[[reply]]
+text = "Let me look."
+tools = [{ name = "bash", input = { command = "echo ran >> rounds.txt" } }]
+"""
+FINAL = f'\n[[reply]]\ntext = "{ANSWER}"\n'
+SUMMARY = """
+[[reply]]
+when = { purpose = "summary" }
+times = "forever"
+text = "Requests: say what the note holds. Done: looked once. Next: answer."
+"""
+TOO_LONG = """
+status = 400
+type = "invalid_request_error"
+message = "prompt is too long: 208310 tokens > 200000 maximum"
+"""
+PIECES = (
+    "First, the note was found in the folder and opened without trouble. ",
+    "Second, it was read from the first line to the last, which took no time at all. ",
+    "Third, its only number was written down and compared with the one before. ",
+    "Fourth, the comparison was repeated so that no doubt remains about it. ",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRow:
+    """One fault and the bar it is measured by (facts: what the best peers do)."""
+
+    name: str
+    script: str
+    requests: tuple[int, int]
+    """Fewest and most requests allowed."""
+    answer: str | None = ANSWER
+    """What stdout must hold, exactly once and with nothing else; None: nothing is expected there."""
+    exit_code: int = 0
+    seconds: tuple[float, float] | None = None
+    """Least and most seconds between the first and the last request; None: not part of the bar."""
+    arguments: tuple[str, ...] = ()
+    rounds: int = 1
+    """How often the good tool round's command must have run, all in all."""
+    stderr: str = ""
+    """Must be part of stderr."""
+    slow: bool = False
+    """Takes more than 10 seconds with the default limits."""
+
+
+def _fault(name: str, entry: str, requests: tuple[int, int] = (3, 3), **more: object) -> FaultRow:
+    return FaultRow(name, f"{GOOD_ROUND}\n[[reply]]\n{entry}\n{FINAL}{SUMMARY}", requests, **more)  # type: ignore[arg-type]
+
+
+def _cut(text: str) -> str:
+    return f'\n[[reply]]\ntext = "{text}"\nstop_reason = "max_tokens"\n'
+
+
+_BROKEN = f'text = "{ANSWER}"\nchunk = 20\n'
+_CALL = 'tools = [{ name = "bash", input = { command = "echo ran >> rounds.txt" } }]\n'
+_FULL_CALL = f"\n[[reply]]\n{_CALL}"
+
+ROWS: tuple[FaultRow, ...] = (
+    FaultRow("one tool call, then the answer", GOOD_ROUND + FINAL, (2, 2)),
+    _fault("429, retry-after 1", 'status = 429\nheaders = { retry-after = "1" }', seconds=(1.0, 2.5), stderr="429"),
+    _fault(
+        "429, retry-after 8",
+        'status = 429\nheaders = { retry-after = "8" }',
+        seconds=(8.0, 9.5),
+        stderr="429",
+        slow=True,
+    ),
+    _fault("429 without header", "status = 429", seconds=(0.5, 1.2)),
+    _fault("529 twice", "status = 529\ntimes = 2", (4, 4), seconds=(1.5, 2.6)),
+    _fault("529 five times, no fallback set", "status = 529\ntimes = 5", (7, 7), seconds=(15.5, 20.5), slow=True),
+    FaultRow(
+        "529 for ever, fallback model set",
+        f"{GOOD_ROUND}\n[[reply]]\nwhen = {{ model = 'haiku' }}\ntext = '{ANSWER}'\n"
+        "[[reply]]\nstatus = 529\ntimes = 'forever'\n",
+        (5, 5),
+        arguments=("--fallback-model", "claude-haiku-4-5"),
+        stderr="claude-haiku-4-5",
+    ),
+    _fault("500", "status = 500"),
+    _fault("503 with a plain-text proxy body", 'status = 503\nbody = "upstream connect error"'),
+    _fault("error event inside the stream", f'{_BROKEN}fault = "error_event"'),
+    _fault("connection reset inside the stream", f'{_BROKEN}fault = "reset"'),
+    _fault("stream ends cleanly without message_stop", f'{_BROKEN}fault = "clean_end"'),
+    FaultRow(
+        "reset inside a tool call's JSON",
+        f'{GOOD_ROUND}\n[[reply]]\n{_CALL}fault = {{ kind = "cut_tool", characters = 12, ending = "reset" }}\n'
+        f"{_FULL_CALL}{FINAL}",
+        (4, 4),
+        rounds=2,
+    ),
+    _fault("stall in the middle of text", f'{_BROKEN}fault = "stall"', seconds=(0, 60), slow=True),
+    _fault(
+        "stall before the first byte",
+        f'{_BROKEN}fault = {{ kind = "stall", at = "headers" }}',
+        seconds=(0, 75),
+        slow=True,
+    ),
+    _fault("prompt too long once", TOO_LONG, (3, 4)),
+    _fault("413 once", "status = 413", (3, 4)),
+    FaultRow(
+        "prompt too long for ever",
+        f'{GOOD_ROUND}\n[[reply]]\ntimes = "forever"\n{TOO_LONG}',
+        (2, 4),
+        answer=None,
+        exit_code=1,
+        stderr="too long",
+    ),
+    FaultRow("max_tokens once, then the rest", f"{GOOD_ROUND}{_cut(ANSWER[:30])}{FINAL}", (3, 4)),
+    FaultRow(
+        "max_tokens three times, then the rest",
+        GOOD_ROUND
+        + _cut(PIECES[0])
+        + _cut(PIECES[0])
+        + _cut(PIECES[1])
+        + f'\n[[reply]]\ntext = "{PIECES[2]}{PIECES[3]}"\n',
+        (5, 6),
+        answer="".join(PIECES),
+    ),
+    FaultRow(
+        "max_tokens without end",
+        GOOD_ROUND + _cut(PIECES[0]) + "".join(map(_cut, PIECES)),
+        (6, 6),
+        answer="".join(PIECES),
+        exit_code=3,
+        stderr="cut",
+    ),
+    FaultRow(
+        "tool call cut by max_tokens",
+        f'{GOOD_ROUND}\n[[reply]]\n{_CALL}fault = {{ kind = "cut_tool", characters = 12 }}\n{_FULL_CALL}{FINAL}',
+        (4, 4),
+        rounds=2,
+    ),
+    _fault("unparsable SSE event", f'{_BROKEN}fault = "bad_json"'),
+    _fault("empty 200 stream", f'{_BROKEN}fault = {{ kind = "clean_end", at = 0 }}'),
+    FaultRow(
+        "401",
+        '[[reply]]\nstatus = 401\ntimes = "forever"\nmessage = "invalid x-api-key"\n',
+        (1, 1),
+        answer=None,
+        exit_code=1,
+        rounds=0,
+        stderr="ANTHROPIC_API_KEY",
+    ),
+)
