@@ -72,6 +72,7 @@ from harness.recovery import (
     decide,
 )
 from harness.settings import Settings
+from harness.tools.process import end_left_over
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 
@@ -137,18 +138,18 @@ class Agent:
             system=system_prompt(self.settings),
             tools=self.toolbox.specs(),
         )
-        workspace, outputs = self.settings.workspace, outputs or outputs_folder(self.settings)
+        workspace, self._outputs = self.settings.workspace, outputs or outputs_folder(self.settings)
         self._tools = ToolCalls(
             self.toolbox,
             self.permissions,
             self._asker,
             self.conversation,
             workspace=workspace,
-            outputs=outputs,
+            outputs=self._outputs,
             log=self._log,
         )
         shortening = Shortening(
-            self._calls, self.conversation, self.toolbox, self._clock, workspace=workspace, outputs=outputs
+            self._calls, self.conversation, self.toolbox, self._clock, workspace=workspace, outputs=self._outputs
         )
         self._executor = Executor(
             self.conversation,
@@ -226,8 +227,9 @@ class Agent:
         await self._connection.open()
 
     async def aclose(self) -> None:
-        """Close all connections."""
+        """Close all connections, and end what commands left running in the background."""
         await self._connection.aclose()
+        await end_left_over(str(self._outputs))
 
     # ── the turn ────────────────────────────────────────────────────────────────────────────────
 

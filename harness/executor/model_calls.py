@@ -31,6 +31,9 @@ from harness.recovery import RecoveryLimits, Situation, TurnState
 from harness.recovery.output_cap import cap_for
 from harness.recovery.shrinking import drainable
 
+EXACT_FROM = 0.25
+"""Share of the window up to which a count by bytes, corrected by what the API reports, is good enough."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -67,6 +70,7 @@ class ModelCalls:
         self._counter = counter
         self._estimator = Estimator(counter)
         self._chance = chance
+        self._loading: asyncio.Future[bool] | None = None
         self.system = system
         self.tools = tools
 
@@ -103,6 +107,7 @@ class ModelCalls:
         """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1)."""
         messages = self._checked(state.model)
         situation = self.situation(state.model, messages)
+        self._count_exactly(situation)
         shown = 0
 
         def show(event: Event) -> None:
@@ -169,6 +174,12 @@ class ModelCalls:
     def forget_sizes(self) -> None:
         """The history was replaced or the model changed: the last measured size says nothing any more (api R31)."""
         self._estimator.reset()
+
+    def _count_exactly(self, situation: Situation) -> None:
+        """Load the vocabulary, in a thread, once the size of the prompt begins to matter: it takes 80 MB."""
+        if self._loading is None and situation.prompt_tokens > situation.window * EXACT_FROM:
+            self._loading = asyncio.get_running_loop().run_in_executor(None, self._counter.load)
+            self._loading.add_done_callback(lambda _: self._estimator.reset())
 
     def _checked(self, model: str) -> tuple[Message, ...]:
         conversation = self._conversation
