@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from harness.events import Block
-from harness.journal import session_folder
+from harness.journal import new_session_id, session_folder
 from harness.model.prompt import standard_sections, system_blocks
 from harness.model.watchdog import WatchLimits
 from harness.recovery import RecoveryLimits
@@ -48,8 +48,8 @@ def watch_limits(settings: Settings) -> WatchLimits:
 
 
 def outputs_folder(settings: Settings) -> Path:
-    """Where long outputs go when no session is kept."""
-    return session_folder(settings.workspace, settings.state_dir) / "unsaved.outputs"
+    """Where long outputs of one agent go when no session is kept; no two agents share it."""
+    return session_folder(settings.workspace, settings.state_dir) / "unsaved" / f"{new_session_id()}.outputs"
 
 
 def system_prompt(settings: Settings) -> tuple[Block, ...]:
