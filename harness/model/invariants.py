@@ -124,6 +124,8 @@ def _filled(value: object) -> bool:
 
 
 def _unsendable(block: Block) -> str | None:
+    if all(isinstance(value, str) and value.isascii() for item in block.items() for value in item):
+        return None
     if _depth_exceeds(block, MAX_DEPTH):
         return f"is nested more than {MAX_DEPTH} levels deep"
     try:

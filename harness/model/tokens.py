@@ -1,0 +1,197 @@
+"""How large a request is: counted offline, then calibrated by what the API says (api R30, R31).
+
+`TokenCounter` counts with the o200k vocabulary, which is not the model's own. `Estimator` turns such counts
+into the model's tokens: the last size the API reported, plus what came since times a ratio that it learns.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from harness.events import Block, Json, Message, Usage
+from harness.model import vocabulary
+from harness.model.catalogue import known_card
+from harness.model.media import image_size, nested
+
+MESSAGE_OVERHEAD = 4
+BLOCK_OVERHEAD = 8
+TOOLS_OVERHEAD = 500
+"""The system prompt that the API adds as soon as there are tools: 286 to 675 tokens (api §6)."""
+IMAGE_PATCH = 28
+"""Pixels: an image costs a token for each square of this edge."""
+IMAGE_CAP = 4_784
+"""Tokens of one image at most; also taken where its size is unknown."""
+PDF_BYTES_PER_TOKEN = 25
+PDF_FLOOR = 2_000
+ENCRYPTED_CHARACTERS_PER_TOKEN = 5
+"""For thinking that is only there in encrypted form."""
+
+
+@dataclass(slots=True)
+class _Memo:
+    """One way of counting and the counts it has made. Replaced as a whole, so that the two always fit."""
+
+    count: vocabulary.Count
+    blocks: dict[int, tuple[Json, int]] = field(default_factory=dict)
+    """By identity; the block is kept so that its identity cannot pass to another."""
+
+
+class TokenCounter:
+    """Counts o200k tokens and the overhead of the wire. Usable at once; exact after `load()`.
+
+    Each block is counted once: blocks never change, so a count stays with the object. The memory of this is
+    bounded by the newest request. To be used from one thread, but for `load`.
+    """
+
+    def __init__(self) -> None:
+        self._memo = _Memo(vocabulary.estimated_from_bytes)
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the vocabulary is in use, not the rule of thumb."""
+        return self._memo.count is not vocabulary.estimated_from_bytes
+
+    def load(self) -> bool:
+        """Load the vocabulary; blocks for about 0.2 s, so call it in a thread. Gives `loaded`; never raises
+        because of a missing or broken vocabulary."""
+        if not self.loaded and (count := vocabulary.load()) is not None:
+            self._memo = _Memo(count)
+        return self.loaded
+
+    def count_text(self, text: str) -> int:
+        """Tokens of `text`."""
+        return self._memo.count(text)
+
+    def count_message(self, message: Message) -> int:
+        """Tokens of one message with its overhead."""
+        return self._message(self._memo, message)
+
+    def count_request(self, system: Iterable[Block], tools: Iterable[Json], messages: Sequence[Message]) -> int:
+        """Tokens of a whole request; only what is new since the last one is really counted."""
+        memo, tools = self._memo, tuple(tools)
+        total = sum(_remembered(memo, block) for block in system)
+        if tools:
+            total += TOOLS_OVERHEAD + sum(_remembered(memo, tool) for tool in tools)
+        total += sum(self._message(memo, message) for message in messages)
+        self._forget_others(memo, sum(len(message.content) for message in messages), messages)
+        return total
+
+    @staticmethod
+    def _message(memo: _Memo, message: Message) -> int:
+        return MESSAGE_OVERHEAD + sum(_remembered(memo, block) for block in message.content)
+
+    @staticmethod
+    def _forget_others(memo: _Memo, blocks: int, messages: Sequence[Message]) -> None:
+        if len(memo.blocks) <= 2 * blocks + 1_000:
+            return
+        current = {id(block) for message in messages for block in message.content}
+        memo.blocks = {key: entry for key, entry in memo.blocks.items() if key in current}
+
+
+def _remembered(memo: _Memo, block: Json) -> int:
+    entry = memo.blocks.get(id(block))
+    if entry is None:
+        entry = memo.blocks[id(block)] = (block, BLOCK_OVERHEAD + _block(memo.count, block))
+    return entry[1]
+
+
+def _block(count: vocabulary.Count, block: Json) -> int:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return count(text)
+        case {"type": "thinking", "thinking": str(text)} if text:
+            return count(text)
+        case {"type": "thinking", "signature": str(encrypted)} | {"type": "redacted_thinking", "data": str(encrypted)}:
+            return len(encrypted) // ENCRYPTED_CHARACTERS_PER_TOKEN
+        case {"type": "tool_use", "name": str(name), "input": input}:
+            return count(name) + count(_json(input))
+        case {"type": "tool_result", "content": str(text)}:
+            return count(text)
+        case {"type": "tool_result", "content": list()}:
+            return sum(BLOCK_OVERHEAD + _block(count, inner) for inner in nested(block))
+        case {"type": "image"}:
+            return _image(block)
+        case {"type": "document", "source": {"type": "base64", "data": str(data)}}:
+            return max(PDF_FLOOR, len(data) * 3 // 4 // PDF_BYTES_PER_TOKEN)
+    return count(_json(block))
+
+
+def _image(block: Block) -> int:
+    size = image_size(block)
+    if size is None:
+        return IMAGE_CAP
+    return min(IMAGE_CAP, -(-size.width // IMAGE_PATCH) * -(-size.height // IMAGE_PATCH))
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError, TypeError):
+        # Cannot be sent as it is, so only its order of magnitude matters.
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A request whose true size is known."""
+
+    counted: int
+    tokens: int
+
+
+class Estimator:
+    """Turns counts into tokens of a model (api R31).
+
+    The estimate is the size that the API reported last, plus what was added since times a ratio. The ratio
+    starts with what is published about the model and follows each report, within `RATIO_MIN` and `RATIO_MAX`.
+    """
+
+    RATIO_MIN = 0.8
+    RATIO_MAX = 2.5
+    WEIGHT = 0.5
+    """Share of the newest report in the ratio."""
+    LEAST_COUNT = 200
+    """Requests below this say more about overheads than about the ratio."""
+    MARGIN = 1.05
+    """What `at_most` adds to be on the safe side."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.counter = counter
+        self._ratios: dict[str, float] = {}
+        self._anchors: dict[str, _Anchor] = {}
+
+    def ratio(self, model: str) -> float:
+        """Tokens of `model` for one counted token, as far as we know."""
+        return self._ratios.get(model, known_card(model).token_ratio)
+
+    def estimate(self, model: str, request_count: int) -> int:
+        """Tokens that a request of `request_count` counted tokens has for `model`."""
+        anchor = self._anchors.get(model)
+        if anchor is None or request_count < anchor.counted:
+            return round(self.ratio(model) * request_count)
+        return anchor.tokens + round(self.ratio(model) * (request_count - anchor.counted))
+
+    def at_most(self, model: str, request_count: int) -> int:
+        """The estimate with a margin of five percent, for decisions that must not be too low."""
+        return round(self.estimate(model, request_count) * self.MARGIN)
+
+    def observe(self, model: str, request_count: int, usage: Usage, *, reply_count: int | None = None) -> None:
+        """Learn from what the API reported for a request of `request_count` counted tokens.
+
+        With `reply_count`, the count of the reply as it joins the history, the reported output is part of
+        the known size too. A report without prompt tokens teaches nothing.
+        """
+        if usage.prompt <= 0 or request_count <= 0:
+            return
+        if request_count >= self.LEAST_COUNT:
+            ratio = self.ratio(model)
+            ratio += self.WEIGHT * (usage.prompt / request_count - ratio)
+            self._ratios[model] = min(max(ratio, self.RATIO_MIN), self.RATIO_MAX)
+        if reply_count is None:
+            self._anchors[model] = _Anchor(request_count, usage.prompt)
+        else:
+            self._anchors[model] = _Anchor(request_count + reply_count, usage.prompt + usage.output)
+
+    def reset(self) -> None:
+        """Forget the known sizes, after a compaction or another change of the history. The ratios stay."""
+        self._anchors.clear()
