@@ -25,12 +25,12 @@ class Listener:
         self._ids = itertools.count(1)
         self._defects: list[Exception] = []
         self._server: asyncio.Server
+        self._base_url: str
 
     @property
     def base_url(self) -> str:
-        """Where it listens, for example http://127.0.0.1:40123."""
-        host, port = self._server.sockets[0].getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        """Where it listens, or listened, for example http://127.0.0.1:40123."""
+        return self._base_url
 
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
@@ -43,6 +43,8 @@ class Listener:
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._connect, self._host, self._port, backlog=1024)
+        host, port = self._server.sockets[0].getsockname()[:2]
+        self._base_url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         return self
 
     async def __aexit__(

@@ -198,6 +198,8 @@ async def _events(response: "httpx2.Response") -> AsyncIterator[Frame]:
     async for piece in response.aiter_raw():
         for event in reader.feed(piece):
             yield event
+    if reader.rest:
+        yield Frame(None, "", reader.rest)
 
 
 def _passed_on(request: HttpRequest) -> list[tuple[str, str]]:

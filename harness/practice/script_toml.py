@@ -122,6 +122,7 @@ def checked_mix(table: Table, mix: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _step(table: Table) -> Step:
+    table.expect(*_CONTENT, *_PACE, *_STATUS, "status", "delay", "fault", "pass", "times", "when")
     times = table.any("times")
     if (
         times is not None
@@ -129,13 +130,11 @@ def _step(table: Table) -> Step:
         and (not isinstance(times, int) or isinstance(times, bool) or times < 1)
     ):
         raise table.error(f'times must be a whole number from 1, or "forever", not {times!r}')
-    step = Step(
+    return Step(
         action=_status(table) if table.given("status") else _play(table),
         times=None if times == "forever" else times or 1,
         when=_when(table),
     )
-    table.done()
-    return step
 
 
 def _when(table: Table) -> When | None:

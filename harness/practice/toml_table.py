@@ -87,6 +87,11 @@ class Table:
         """Those of the keys that are there."""
         return tuple(key for key in keys if key in self._data)
 
+    def expect(self, *keys: str) -> None:
+        """Complain about any key but these, before anything else is said about the table."""
+        self._known += keys
+        self.done()
+
     def done(self) -> None:
         """Complain about keys that nobody asked for."""
         for key in self._data:
@@ -108,6 +113,6 @@ class Table:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    words = sorted(known)
+    words = sorted(map(str, known))
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(words)}"

@@ -1,0 +1,124 @@
+"""Faults as acts, without a socket."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.practice import faults
+from harness.practice.faults import StreamFault
+from harness.practice.player import End, Player, Send, Wait
+from harness.practice.replies import ScriptedReply, Text, ToolUse
+from harness.practice.script_toml import FAULTS
+from harness.practice.sse import Envelope, Frame, FrameReader, frames
+
+ENVELOPE = Envelope("msg_1", "practice-1", 10, 5, signatures=("", ""))
+REPLY = ScriptedReply((Text("abcdefgh"), ToolUse("bash", {"command": "ls -l"}, "toolu_1")), chunk_size=4)
+
+
+def events() -> list[Frame]:
+    return list(frames(REPLY, ENVELOPE))
+
+
+def played(fault: StreamFault | None, limit: int = 200) -> list[Send | Wait | End]:
+    player = Player(fault, "req_1")
+    acts: list[Send | Wait | End] = []
+    for event in events():
+        for act in player.feed(event):
+            acts.append(act)
+            if len(acts) == limit:
+                return acts
+    return [*acts, *player.finish()]
+
+
+def sent(fault: StreamFault | None) -> list[Frame]:
+    reader = FrameReader()
+    return [frame for act in played(fault) if isinstance(act, Send) for frame in reader.feed(act.data)]
+
+
+def names(fault: StreamFault | None) -> list[str | None]:
+    return [frame.name for frame in sent(fault)]
+
+
+def test_without_a_fault_every_event_goes_out_and_the_body_ends() -> None:
+    assert [frame.data for frame in sent(None)] == [frame.data for frame in events()]
+    assert played(None)[-1] is End.FINISH
+
+
+@pytest.mark.parametrize(
+    ("fault", "last"),
+    [
+        (faults.Reset(3), End.RESET),
+        (faults.CutChunk(3), End.CUT),
+        (faults.ShortLength(3), End.CLOSE),
+        (faults.CleanEnd(3), End.FINISH),
+        (faults.CloseDelimited(3), End.FINISH),
+    ],
+)
+def test_an_ending_comes_after_the_chosen_number_of_events(fault: StreamFault, last: End) -> None:
+    assert played(fault)[-1] is last
+    assert len(sent(fault)) == 3
+
+
+def test_a_place_may_be_the_name_of_an_event() -> None:
+    assert names(faults.CleanEnd("message_delta"))[-1] == "content_block_stop"
+    assert names(faults.CleanEnd("message_stop"))[-1] == "message_delta"
+
+
+def test_a_place_beyond_the_reply_is_just_before_message_stop() -> None:
+    assert names(faults.Reset(500))[-1] == "message_delta"
+    assert names(faults.ErrorEvent(500))[-2:] == ["message_delta", "error"]
+
+
+def test_at_the_end_a_fault_follows_message_stop() -> None:
+    assert names(faults.ErrorEvent("end"))[-2:] == ["message_stop", "error"]
+    assert played(faults.Stall("end"))[-2:] == [Wait(None), End.FINISH]
+
+
+def test_pings_go_on_for_ever_or_end_after_a_count() -> None:
+    assert len(played(faults.PingsOnly(1), limit=50)) == 50
+    assert names(faults.PingsOnly(0, count=2)) == ["ping", "ping"]
+
+
+def test_a_tool_call_is_cut_at_the_chosen_character() -> None:
+    for ending, last in (("end", End.FINISH), ("reset", End.RESET), ("max_tokens", End.FINISH)):
+        fault = faults.CutTool(7, ending)  # type: ignore[arg-type]
+        pieces = [frame.data for frame in sent(fault) if "input_json_delta" in frame.data]
+        assert "".join(piece.split('"partial_json":"')[1].split('"}}')[0] for piece in pieces) == '{\\"comma'
+        assert played(fault)[-1] is last
+    assert '"stop_reason":"max_tokens"' in sent(faults.CutTool(7))[-2].data
+    assert '"stop_reason":"tool_use"' in sent(faults.CutTool(7, "silent"))[-2].data
+
+
+def test_the_input_of_a_tool_call_can_be_any_text() -> None:
+    pieces = [frame.data for frame in sent(faults.ToolJson("[1]")) if "input_json_delta" in frame.data]
+    assert len(pieces) == 1
+    assert '"partial_json":"[1]"' in pieces[0]
+
+
+@pytest.mark.parametrize("kind", sorted(FAULTS))
+def test_every_fault_changes_what_goes_out(kind: str) -> None:
+    if kind in ("json_body", "html_body"):
+        return
+    assert played(FAULTS[kind](), limit=50) != played(None, limit=50) or kind in ("close_delimited", "short_length")
+
+
+@given(at=st.integers(0, 30), kind=st.sampled_from(sorted(set(FAULTS) - {"pings_only"})))
+def test_a_fault_with_a_place_never_touches_what_came_before_it(at: int, kind: str) -> None:
+    fault = FAULTS[kind]()
+    if hasattr(fault, "at"):
+        before = [frame.data for frame in sent(replace(fault, at=at))][:at]
+        whole = [frame.data for frame in events()]
+        assert before[: len(whole) - 1] == whole[: min(len(before), len(whole) - 1)]
+
+
+@given(cuts=st.sets(st.integers(1, 1200), max_size=20), newline=st.sampled_from(["\n", "\r\n"]))
+def test_events_are_read_back_however_the_bytes_are_cut(cuts: set[int], newline: str) -> None:
+    stream = b"".join(event.encode(newline) for event in events())
+    places = [0, *sorted(cuts), len(stream)]
+    reader = FrameReader()
+    read = [frame for start, end in pairwise(places) for frame in reader.feed(stream[start:end])]
+    assert [(frame.name, frame.data) for frame in read] == [(frame.name, frame.data) for frame in events()]
+    assert b"".join(frame.raw or b"" for frame in read) == stream

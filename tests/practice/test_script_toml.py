@@ -1,0 +1,201 @@
+"""Scripts: what each key means, and what is said about one that cannot be used."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.practice import faults
+from harness.practice.chance import MIX, Chance
+from harness.practice.faults import StatusFault
+from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.requests import Purpose
+from harness.practice.script import After, Play, Script, Step, When
+from harness.practice.script_toml import FAULTS
+from harness.practice.toml_table import ScriptError
+
+DOCUMENT = Path(faults.__file__).with_name("SCRIPTS.md")
+
+
+def only(text: str) -> Step:
+    (step,) = Script.parse("[[reply]]\n" + text).steps
+    return step
+
+
+def test_content_in_its_usual_order() -> None:
+    step = only('thinking = "hm"\ntext = "Hi"\ntools = [ { name = "ls", input = { path = "." } } ]')
+    assert step.action == Play(ScriptedReply((Thinking("hm"), Text("Hi"), ToolUse("ls", {"path": "."}))))
+
+
+def test_content_in_any_order() -> None:
+    step = only(
+        'content = [ { name = "ls", id = "toolu_1", raw_input = "[" }, { text = "Hi" }, '
+        '{ thinking = "hm", signed = false }, { block = { type = "new" } } ]'
+    )
+    parts = (ToolUse("ls", {}, "toolu_1", "["), Text("Hi"), Thinking("hm", signed=False), RawBlock({"type": "new"}))
+    assert step.action == Play(ScriptedReply(parts))
+
+
+def test_pace_stop_reason_and_usage() -> None:
+    step = only(
+        'text = "x"\nstop_reason = "max_tokens"\nchunk = 3\ndelay = 1\nevent_delay = 0.5\nusage = { output_tokens = 9 }'
+    )
+    assert step.action == Play(ScriptedReply((Text("x"),), "max_tokens", 3, 1, 0.5, ReplyUsage(output_tokens=9)))
+
+
+def test_an_empty_text_is_an_empty_reply() -> None:
+    assert only('text = ""').action == Play(ScriptedReply(()))
+
+
+def test_a_status_fault() -> None:
+    step = only('status = 429\nheaders = { retry-after = "1" }\ndelay = 2\ntimes = 3')
+    assert step == Step(StatusFault(429, headers={"retry-after": "1"}, delay_s=2), times=3)
+
+
+def test_a_fault_alone_is_put_into_what_the_model_behind_says() -> None:
+    assert only('fault = "reset"').action == Play(None, faults.Reset())
+    assert only("pass = true").action == Play(None, None)
+
+
+def test_times_and_when() -> None:
+    assert only('text = ""\ntimes = "forever"').times is None
+    assert only('text = ""\nwhen = "TODO"').when == When(text="TODO")
+    assert only('text = ""\nwhen = { purpose = "summary", model = "opus" }').when == When(None, Purpose.SUMMARY, "opus")
+
+
+def test_the_server_and_the_chance() -> None:
+    script = Script.parse(
+        'after = "repeat"\n[server]\nwindow = 900\nmax_output = 80\nkey = "k"\nmodels = ["claude-opus-4-5", "mine"]\n'
+        'checks = "off"\noverflow = "error"\nkey_required = false\nbind_thinking = true\n'
+        '[chance]\nprobability = 0.5\nseed = 3\nfaults = ["reset"]'
+    )
+    assert script.after is After.REPEAT
+    assert script.chance == Chance(0.5, 3, ("reset",))
+    model = script.rules.model("mine")
+    assert model is not None
+    assert (model.window, model.max_output, model.strict_overflow) == (900, 80, True)
+    assert script.rules.model("practice-1") is None
+    assert not script.rules.strict
+
+
+@pytest.mark.parametrize("kind", sorted(FAULTS))
+def test_every_fault_has_a_name_and_stands_in_the_document(kind: str) -> None:
+    assert only(f'text = "x"\nfault = "{kind}"').action == Play(ScriptedReply((Text("x"),)), FAULTS[kind]())
+    assert f"`{kind}`" in DOCUMENT.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(MIX))
+def test_every_random_fault_stands_in_the_document(name: str) -> None:
+    assert f"`{name}`" in DOCUMENT.read_text("utf-8")
+
+
+def test_the_fields_of_a_fault() -> None:
+    step = only('fault = { kind = "cut_tool", characters = 3, ending = "reset", tool = 2 }')
+    assert step.action == Play(None, faults.CutTool(3, "reset", 2))
+    assert only('fault = { kind = "omit", events = ["ping"] }').action == Play(None, faults.Omit(("ping",)))
+    assert only('fault = { kind = "pings_only", at = "headers", count = 0 }').action == Play(
+        None, faults.PingsOnly("headers", count=0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x =", "s.toml: is not valid TOML"),
+        ("replay = 1", "s.toml: 'replay' is not known; did you mean 'reply'?"),
+        ("[reply]\ntext = ''", "s.toml: reply must be a list of tables; write [[reply]]"),
+        ('after = "repaet"', "s.toml: after = 'repaet' is not known; did you mean 'repeat'?"),
+        ("[server]\nwindw = 3", "s.toml, [server]: 'windw' is not known; did you mean 'window'?"),
+        ("[server]\nwindow = 0", "s.toml, [server]: window must be at least 1, not 0"),
+        ("[chance]\nseed = 3", "s.toml, [chance]: probability is missing"),
+        ("[chance]\nprobability = 3", "s.toml, [chance]: probability must be between 0 and 1, not 3"),
+        (
+            '[chance]\nprobability = 1\nfaults = ["rest"]',
+            "s.toml, [chance]: faults = 'rest' is not known; did you mean 'reset'?",
+        ),
+        ("[chance]\nprobability = 1\nfaults = []", "s.toml, [chance]: faults must name at least one of"),
+        ("[[reply]]", "s.toml, entry 1: says nothing; give text"),
+        ("[[reply]]\ntext = 1", "s.toml, entry 1: text must be a string, not 1"),
+        ("[[reply]]\ntext = ''\n[[reply]]\ntxt = ''", "s.toml, entry 2: 'txt' is not known; did you mean 'text'?"),
+        ("[[reply]]\ntext = ''\ntool = []", "s.toml, entry 1: 'tool' is not known; did you mean 'tools'?"),
+        ("[[reply]]\ntext = ''\nstatus = 500", "s.toml, entry 1: text cannot stand beside status"),
+        ("[[reply]]\nstatus = 99", "s.toml, entry 1: status must be at least 100"),
+        ("[[reply]]\nstatus = 900", "s.toml, entry 1: status must be between 200 and 599, not 900"),
+        (
+            "[[reply]]\nstatus = 429\nheaders = { retry-after = 1 }",
+            "s.toml, entry 1: header retry-after must be a string",
+        ),
+        ("[[reply]]\ntext = ''\nmessage = 'x'", "s.toml, entry 1: message needs a status beside it"),
+        ("[[reply]]\nfault = 'reset'\nchunk = 3", "s.toml, entry 1: chunk needs content beside it"),
+        (
+            "[[reply]]\ntext = ''\ntimes = 0",
+            's.toml, entry 1: times must be a whole number from 1, or "forever", not 0',
+        ),
+        ("[[reply]]\ntext = ''\ndelay = true", "s.toml, entry 1: delay must be a number, not True"),
+        ("[[reply]]\ntext = ''\npass = true", "s.toml, entry 1: pass cannot stand beside content"),
+        ("[[reply]]\ntext = ''\ncontent = []", "s.toml, entry 1: text cannot stand beside content"),
+        ("[[reply]]\ncontent = [ {} ]", "s.toml, entry 1, content 1: must have exactly one of text"),
+        ("[[reply]]\ncontent = [ { block = {} } ]", "s.toml, entry 1, content 1: block must have a type"),
+        ("[[reply]]\ntools = [ { input = {} } ]", "s.toml, entry 1, tools 1: name is missing"),
+        (
+            "[[reply]]\ntools = [ { name = 'a', input = {}, raw_input = '' } ]",
+            "s.toml, entry 1, tools 1: input cannot stand",
+        ),
+        ("[[reply]]\ntools = 3", "s.toml, entry 1: tools must be a list of tables, not 3"),
+        ("[[reply]]\nfault = 'rest'", "s.toml, entry 1: fault = 'rest' is not known; did you mean 'reset'?"),
+        ("[[reply]]\nfault = { at = 3 }", "s.toml, entry 1, fault: kind is missing"),
+        ("[[reply]]\nfault = { kind = 'reset', when = 3 }", "s.toml, entry 1, fault: 'when' is not known"),
+        ("[[reply]]\nfault = { kind = 'reset', at = -1 }", "s.toml, entry 1, fault: at must be at least 0, not -1"),
+        (
+            "[[reply]]\nfault = { kind = 'reset', at = 'the end' }",
+            "s.toml, entry 1, fault: at = 'the end' is not known",
+        ),
+        ("[[reply]]\ntext = ''\nwhen = {}", "s.toml, entry 1, when: names nothing"),
+        ("[[reply]]\ntext = ''\nwhen = { purpose = 'sum' }", "s.toml, entry 1, when: purpose = 'sum' is not known"),
+        ("[[reply]]\ntext = ''\nusage = { tokens = 1 }", "s.toml, entry 1, usage: 'tokens' is not known"),
+    ],
+)
+def test_a_bad_script_gets_one_sentence(text: str, said: str) -> None:
+    with pytest.raises(ScriptError) as raised:
+        Script.parse(text, "s.toml")
+    sentence = str(raised.value)
+    assert sentence.startswith(said)
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+
+
+def test_a_script_is_loaded_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[[reply]]\ntext = "ä"', "utf-8")
+    script = Script.load(file)
+    assert script.steps == (Step(Play(ScriptedReply((Text("ä"),)))),)
+    assert script.name == str(file)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    for name, said in (
+        ("missing.toml", "there is no such script file"),
+        ("binary.toml", "cannot be read"),
+        ("", "cannot be read"),
+    ):
+        with pytest.raises(ScriptError, match=said) as raised:
+            Script.load(tmp_path / name)
+        assert str(tmp_path / name) in str(raised.value)
+
+
+@pytest.mark.parametrize("name", Script.shipped())
+def test_every_shipped_script_can_be_loaded_by_its_name(name: str) -> None:
+    assert Script.load(name).name == f"{name}.toml"
+
+
+def test_there_are_shipped_scripts_and_the_document_names_them() -> None:
+    assert Script.shipped()
+    for name in Script.shipped():
+        assert f"`{name}`" in DOCUMENT.read_text("utf-8")
+
+
+def test_the_examples_of_the_document_are_scripts() -> None:
+    examples = DOCUMENT.read_text("utf-8").split("```toml\n")[1:]
+    assert examples
+    for example in examples:
+        assert Script.parse(example.partition("```")[0], "SCRIPTS.md") != Script(name="SCRIPTS.md")
