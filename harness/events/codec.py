@@ -46,7 +46,7 @@ def decode(data: Json) -> Event:
     Raises ValueError when the name is unknown or a field does not fit.
     """
     name = data.get("type")
-    if name not in _classes():
+    if not isinstance(name, str) or name not in _classes():
         raise ValueError(f"unknown event type {name!r}")
     event: Event = _adapter(name).validate_python({key: value for key, value in data.items() if key != "type"})
     return event
