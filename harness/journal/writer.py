@@ -57,9 +57,11 @@ class Journal:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return cls._opened(path, os.O_CREAT | os.O_EXCL, sync, clock)
-        except FileExistsError as error:
-            raise JournalError(f"The session {session_id} exists already in {folder}; resume it instead.") from error
         except OSError as error:
+            if path.exists():
+                raise JournalError(
+                    f"The session {session_id} exists already in {folder}; resume it instead."
+                ) from error
             raise JournalError(
                 f"The journal {path} cannot be created: {error.strerror}; "
                 "set HARNESS_STATE_DIR to a folder that you may write to."
@@ -112,7 +114,17 @@ class Journal:
         self._last_seq += 1
         record = Record(self._last_seq, self._clock(), event)
         self._waiting += line_of(record)
-        self._flush()
+        try:
+            self._write()
+        except OSError as error:
+            if not self._failing:
+                self._failing = True
+                raise JournalError(
+                    f"The journal {self.path} cannot be written: {error.strerror}; what follows is kept in memory "
+                    "until there is room again, so free some space before you leave."
+                ) from error
+        else:
+            self._failing = False
         return record
 
     def close(self) -> None:
@@ -120,24 +132,17 @@ class Journal:
         with self._resources:
             if self._failing:
                 self._failing = False
-                self._flush()
+                try:
+                    self._write()
+                except OSError as error:
+                    raise JournalError(f"The last records of {self.path} are lost: {error.strerror}.") from error
 
-    def _flush(self) -> None:
-        try:
-            while self._waiting:
-                written = os.write(self._descriptor, self._waiting)
-                self._waiting = self._waiting[written:]
-            if self._sync:
-                os.fsync(self._descriptor)
-        except OSError as error:
-            if self._failing:
-                return
-            self._failing = True
-            raise JournalError(
-                f"The journal {self.path} cannot be written: {error.strerror}; what follows is kept in memory "
-                "until there is room again, so free some space before you leave."
-            ) from error
-        self._failing = False
+    def _write(self) -> None:
+        while self._waiting:
+            written = os.write(self._descriptor, self._waiting)
+            self._waiting = self._waiting[written:]
+        if self._sync:
+            os.fsync(self._descriptor)
 
     def __enter__(self) -> Self:
         return self
@@ -161,7 +166,8 @@ def _hold(path: Path) -> "FileLock":
             "or go on in a copy with --fork-session."
         ) from error
     with suppress(OSError):  # on a full disk a session opens all the same, its holder nameless
-        lock_path.write_text(f"{os.getpid()}\n", encoding="ascii")
+        with lock_path.open("r+", encoding="ascii") as file:
+            file.write(f"{os.getpid():<10}\n")
     return lock
 
 
