@@ -160,7 +160,8 @@ class ModelCalls:
             case Reply():
                 seconds = loop.time() - began
                 emit(ReplyReceived(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds))
-                self._estimator.observe(state.model, counted, outcome.usage)
+                reply_count = self.count(Message("assistant", outcome.content))
+                self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
             case Fault():
                 emit(FaultOccurred(outcome, state.model, state.retries + 1))
                 self._learn_limits(state.model, outcome)
