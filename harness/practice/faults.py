@@ -11,7 +11,7 @@ fault is never lost because a reply was short.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 At = int | str
 MIDDLE = 4
@@ -290,3 +290,5 @@ StreamFault = (
     | ByteByByte
 )
 Fault = StatusFault | StreamFault
+KINDS: Mapping[str, type[StreamFault]] = {fault.kind: fault for fault in get_args(StreamFault)}
+"""Every fault of a stream by the name it has in a script."""

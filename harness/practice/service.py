@@ -45,12 +45,14 @@ async def serve(
     """Serve the practice model until cancelled. Writes its base URL and one line per request to `out`.
 
     `window`, in tokens, and `probability` (of a fault, 0 to 1) replace what the script says. Raises
-    ScriptError for a script or mix that cannot be used, AddressError when the port is taken.
+    ScriptError for a script or mix that cannot be used, AddressError when the port is taken. Without `tokens`
+    the vocabulary is loaded first, which takes a fraction of a second.
     """
     chosen = _chosen(script, probability, seed, mix)
     rules = replace(chosen.rules, window=window) if window is not None else chosen.rules
+    counter = tokens or await _vocabulary()
     server = PracticeServer(
-        brain, script=chosen, host=host, port=port, rules=rules, tokens=tokens, remember=0, on_exchange=_printer(out)
+        brain, script=chosen, host=host, port=port, rules=rules, tokens=counter, remember=0, on_exchange=_printer(out)
     )
     await _run(server, host, port, out, "practice model")
 
@@ -73,6 +75,14 @@ async def proxy(
     chosen = _chosen(script, probability, seed, mix)
     standing = FaultProxy(upstream, script=chosen, host=host, port=port, remember=0, on_exchange=_printer(out))
     await _run(standing, host, port, out, f"fault proxy before {upstream}")
+
+
+async def _vocabulary() -> Counter:
+    from harness.model.tokens import TokenCounter
+
+    counter = TokenCounter()
+    await asyncio.to_thread(counter.load)
+    return counter
 
 
 def _chosen(script: Path | str | None, probability: float | None, seed: int, mix: tuple[str, ...]) -> Script:

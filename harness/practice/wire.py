@@ -119,7 +119,8 @@ class Connection(asyncio.Protocol):
         )
 
     async def respond(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
-        """A whole response."""
+        """A whole response. Statuses that have no body get none."""
+        body = b"" if status in (204, 304) else body
         fields = [*headers, ("content-length", str(len(body)))]
         self._write(self._http.send(h11.Response(status_code=status, headers=fields)))
         self._write(self._http.send(h11.Data(data=body)))

@@ -6,11 +6,10 @@ import pytest
 
 from harness.practice import faults
 from harness.practice.chance import MIX, Chance
-from harness.practice.faults import StatusFault
+from harness.practice.faults import KINDS, StatusFault
 from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
 from harness.practice.script import After, Play, Script, Step, When
-from harness.practice.script_toml import FAULTS
 from harness.practice.toml_table import ScriptError
 
 DOCUMENT = Path(faults.__file__).with_name("SCRIPTS.md")
@@ -77,9 +76,9 @@ def test_the_server_and_the_chance() -> None:
     assert not script.rules.strict
 
 
-@pytest.mark.parametrize("kind", sorted(FAULTS))
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_fault_has_a_name_and_stands_in_the_document(kind: str) -> None:
-    assert only(f'text = "x"\nfault = "{kind}"').action == Play(ScriptedReply((Text("x"),)), FAULTS[kind]())
+    assert only(f'text = "x"\nfault = "{kind}"').action == Play(ScriptedReply((Text("x"),)), KINDS[kind]())
     assert f"`{kind}`" in DOCUMENT.read_text("utf-8")
 
 
@@ -122,8 +121,18 @@ def test_the_fields_of_a_fault() -> None:
         ("[[reply]]\nstatus = 900", "s.toml, entry 1: status must be between 200 and 599, not 900"),
         (
             "[[reply]]\nstatus = 429\nheaders = { retry-after = 1 }",
-            "s.toml, entry 1: header retry-after must be a string",
+            "s.toml, entry 1: header retry-after must be an ASCII string",
         ),
+        (
+            "[[reply]]\nstatus = 429\nheaders = { \"a b\" = '1' }",
+            "s.toml, entry 1: header 'a b' is not a header's name",
+        ),
+        (
+            "[[reply]]\nstatus = 429\nheaders = { content-length = '1' }",
+            "s.toml, entry 1: header content-length is set by the server",
+        ),
+        ("[[reply]]\nstatus = 429\nheaders = { x = 'ä' }", "s.toml, entry 1: header x must be an ASCII string"),
+        ("[[reply]]\nstatus = 429\ncontent_type = 'ä'", "s.toml, entry 1: content_type must be an ASCII string"),
         ("[[reply]]\ntext = ''\nmessage = 'x'", "s.toml, entry 1: message needs a status beside it"),
         ("[[reply]]\nfault = 'reset'\nchunk = 3", "s.toml, entry 1: chunk needs content beside it"),
         (

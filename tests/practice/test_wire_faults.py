@@ -165,6 +165,12 @@ async def test_a_status_fault_has_all_that_was_asked_for() -> None:
     assert seen.headers["request-id"] == "req_x"
 
 
+@pytest.mark.parametrize("status", [200, 204, 301, 304, 418, 599])
+async def test_any_status_can_be_played(status: int) -> None:
+    seen = await play(f"status = {status}")
+    assert (seen.status, seen.body == b"") == (status, status in (204, 304))
+
+
 @pytest.mark.parametrize(
     ("body", "content_type"),
     [("<html>no</html>", "text/html"), ("upstream connect error", "text/plain"), ("", "text/plain")],

@@ -1,0 +1,213 @@
+"""One entry of a script in TOML (SCRIPTS.md) to a `Step`."""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from harness.practice import faults
+from harness.practice.faults import At, StatusFault, StreamFault
+from harness.practice.replies import Part, RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.requests import Purpose
+from harness.practice.script import Play, Step, When
+from harness.practice.toml_table import Table
+
+_CONTENT = ("text", "thinking", "tools", "content")
+_PACE = ("stop_reason", "chunk", "event_delay", "usage")
+_STATUS = ("type", "message", "error_code", "headers", "body", "content_type")
+_PLACES = (
+    "headers",
+    "end",
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "ping",
+)
+
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def step_of(table: Table) -> Step:
+    """The entry that a table describes. Raises ScriptError."""
+    table.expect(*_CONTENT, *_PACE, *_STATUS, "status", "delay", "fault", "pass", "times", "when")
+    times = table.any("times")
+    if (
+        times is not None
+        and times != "forever"
+        and (not isinstance(times, int) or isinstance(times, bool) or times < 1)
+    ):
+        raise table.error(f'times must be a whole number from 1, or "forever", not {times!r}')
+    return Step(
+        action=_status(table) if table.given("status") else _play(table),
+        times=None if times == "forever" else times or 1,
+        when=_when(table),
+    )
+
+
+def _when(table: Table) -> When | None:
+    if isinstance(table.any("when"), str):
+        return When(text=table.text("when"))
+    inner = table.table("when")
+    if inner is None:
+        return None
+    purpose = inner.choice("purpose", list(Purpose))
+    when = When(inner.text("text"), None if purpose is None else Purpose(purpose), inner.text("model"))
+    inner.done()
+    if when == When():
+        raise inner.error("names nothing; give text, purpose or model")
+    return when
+
+
+def _status(table: Table) -> StatusFault:
+    if wrong := table.given(*_CONTENT, *_PACE, "fault", "pass"):
+        raise table.error(f"{wrong[0]} cannot stand beside status; make two entries of it")
+    status = table.whole("status", 100) or 0
+    if not 200 <= status <= 599:
+        raise table.error(f"status must be between 200 and 599, not {status}")
+    content_type = table.text("content_type")
+    if content_type is not None and not (content_type.isascii() and content_type.isprintable()):
+        raise table.error(f"content_type must be an ASCII string, not {content_type!r}")
+    return StatusFault(
+        status=status,
+        type=table.text("type"),
+        message=table.text("message"),
+        error_code=table.text("error_code"),
+        headers=_headers(table),
+        body=table.text("body"),
+        content_type=content_type,
+        delay_s=table.number("delay") or 0.0,
+    )
+
+
+def _headers(table: Table) -> Mapping[str, str]:
+    headers = table.mapping("headers") or {}
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            raise table.error(f"header {name!r} is not a header's name; use letters, digits and -")
+        if name.lower() in ("content-length", "transfer-encoding", "connection"):
+            raise table.error(f'header {name} is set by the server; for a wrong length use fault = "short_length"')
+        if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
+            raise table.error(f'header {name} must be an ASCII string, such as {name} = "1", not {value!r}')
+    return dict(headers)
+
+
+def _play(table: Table) -> Play:
+    if wrong := table.given(*_STATUS):
+        raise table.error(f"{wrong[0]} needs a status beside it, such as status = 529")
+    fault = _fault(table)
+    passed = table.flag("pass")
+    if table.given(*_CONTENT):
+        if passed:
+            raise table.error("pass cannot stand beside content; remove one of them")
+        return Play(_reply(table), fault)
+    if given := table.given(*_PACE, "delay"):
+        raise table.error(f'{given[0]} needs content beside it, such as text = "…"')
+    if fault is None and not passed:
+        raise table.error("says nothing; give text, tools, thinking, content, status, fault or pass = true")
+    return Play(None, fault)
+
+
+def _reply(table: Table) -> ScriptedReply:
+    return ScriptedReply(
+        parts=_parts(table),
+        stop_reason=table.text("stop_reason"),
+        chunk_size=table.whole("chunk", 1) or 40,
+        delay_s=table.number("delay") or 0.0,
+        event_delay_s=table.number("event_delay") or 0.0,
+        usage=_usage(table),
+    )
+
+
+def _parts(table: Table) -> tuple[Part, ...]:
+    content = table.tables("content")
+    if content is not None:
+        if wrong := table.given("text", "thinking", "tools"):
+            raise table.error(f"{wrong[0]} cannot stand beside content; move it into content")
+        return tuple(_part(part) for part in content)
+    parts: list[Part] = []
+    if thinking := table.text("thinking"):
+        parts.append(Thinking(thinking))
+    if text := table.text("text"):
+        parts.append(Text(text))
+    return (*parts, *(_tool(tool) for tool in table.tables("tools") or ()))
+
+
+def _part(table: Table) -> Part:
+    match table.given("text", "thinking", "name", "block"):
+        case ("text",):
+            part: Part = Text(table.text("text") or "")
+        case ("thinking",):
+            part = Thinking(table.text("thinking") or "", table.flag("signed") is not False)
+        case ("name",):
+            return _tool(table)
+        case ("block",):
+            part = RawBlock(dict(table.mapping("block") or {}))
+            if not isinstance(part.block.get("type"), str):
+                raise table.error("block must have a type")
+        case _:
+            raise table.error("must have exactly one of text, thinking, name (a tool call) and block")
+    table.done()
+    return part
+
+
+def _tool(table: Table) -> ToolUse:
+    name = table.text("name")
+    if not name:
+        raise table.error("name is missing; name the tool to call")
+    if len(table.given("input", "raw_input")) == 2:
+        raise table.error("input cannot stand beside raw_input; remove one of them")
+    tool = ToolUse(name, dict(table.mapping("input") or {}), table.text("id"), table.text("raw_input"))
+    table.done()
+    return tool
+
+
+def _usage(table: Table) -> ReplyUsage:
+    inner = table.table("usage")
+    if inner is None:
+        return ReplyUsage()
+    usage = ReplyUsage(
+        inner.whole("input_tokens"),
+        inner.whole("output_tokens"),
+        inner.whole("cache_creation_input_tokens") or 0,
+        inner.whole("cache_read_input_tokens") or 0,
+    )
+    inner.done()
+    return usage
+
+
+def _fault(table: Table) -> StreamFault | None:
+    if isinstance(table.any("fault"), str):
+        return faults.KINDS[table.choice("fault", faults.KINDS) or ""]()
+    inner = table.table("fault")
+    if inner is None:
+        return None
+    kind = inner.choice("kind", faults.KINDS)
+    if kind is None:
+        raise inner.error(f"kind is missing; known are {', '.join(sorted(faults.KINDS))}")
+    fields = {field.name: _fault_field(inner, field) for field in dataclasses.fields(faults.KINDS[kind])}
+    inner.done()
+    return faults.KINDS[kind](**{name: value for name, value in fields.items() if value is not None})
+
+
+def _fault_field(table: Table, field: dataclasses.Field[Any]) -> Any:
+    match field.name:
+        case "at":
+            return _place(table)
+        case "events":
+            return table.texts("events")
+        case "ending":
+            return table.choice("ending", get_args(faults.CutTool.__annotations__["ending"]))
+        case "every_s" | "seconds":
+            return table.number(field.name)
+        case "count" | "characters" | "tool":
+            return table.whole(field.name, 1 if field.name == "tool" else 0)
+        case name:
+            return table.text(name)
+
+
+def _place(table: Table) -> At | None:
+    return table.choice("at", _PLACES) if isinstance(table.any("at"), str) else table.whole("at")
