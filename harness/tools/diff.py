@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from harness.tools.output import visible
+from harness.visible import visible
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""

@@ -15,7 +15,6 @@ _ESCAPES = re.compile(
     r"|[ -/]*[0-~])?"  # two-character sequences
 )
 _OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROLS = {code: None for code in (*range(32), 127) if chr(code) not in "\n\t"}
 
 
@@ -26,14 +25,6 @@ def readable(data: bytes) -> str:
     """
     text = _ESCAPES.sub("", data.decode("utf-8", "backslashreplace"))
     return _OVERWRITTEN.sub("", text).translate(_CONTROLS)
-
-
-def visible(text: str) -> str:
-    """Text for a person to judge: control characters and marks that turn the writing direction are spelt out.
-
-    Otherwise a command could move the cursor and dress up the very question whether it may run.
-    """
-    return _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def as_text(value: object) -> str:

@@ -11,9 +11,10 @@ from pydantic.json_schema import SkipJsonSchema
 
 from harness.events import Json, ToolOutcome
 from harness.tools.arguments import Arguments
-from harness.tools.output import Output, visible
+from harness.tools.output import Output
 from harness.tools.process import Finished, Limits, run
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.visible import visible
 
 LONGEST_S = 600
 SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")

@@ -13,9 +13,10 @@ from pydantic import BaseModel, create_model
 
 from harness.events import Json, ToolOutcome
 from harness.tools.arguments import Arguments, parse, schema_of
-from harness.tools.output import as_text, shorten, visible
+from harness.tools.output import as_text, shorten
 from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import Workspace
+from harness.visible import visible
 
 RESULT_CHARACTERS = 50_000
 """Most characters of one result that enter the history (recovery E9)."""
