@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
+from harness.errors import HarnessError
 from harness.events import (
     CompactionEnded,
     Event,
@@ -30,6 +32,7 @@ from harness.events import (
 )
 from harness.journal import Record, SessionState, replay
 from harness.secret import MASK, Secret
+from harness.tools.files import replace_atomically
 
 KEY_SHAPES = r"\bsk-[A-Za-z0-9_-]{16,}"
 """What keys of the API look like, should a tool have printed one that is not in the settings."""
@@ -74,6 +77,14 @@ def as_json(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
         f'"messages": {_list(messages)},\n"events": {_list(events)}}}\n'
     )
     return _masked(text, secrets)
+
+
+def save(text: str, file: Path) -> None:
+    """Write an exported session. Raises HarnessError when the file cannot be written."""
+    try:
+        replace_atomically(file, text.encode())
+    except OSError as error:
+        raise HarnessError(f"{file} cannot be written: {error.strerror}; name another file.") from error
 
 
 def _list(items: Iterable[Json]) -> str:

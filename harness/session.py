@@ -4,17 +4,32 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from harness import __version__, journal
 from harness.agent import Agent
 from harness.conversation import Conversation
 from harness.errors import HarnessError, JournalError
 from harness.events import Event, Notice, SessionResumed, SessionStarted, SpendChanged
-from harness.executor.asker import Asker
-from harness.journal import Journal, SessionState
+from harness.executor.asker import Asker, Nobody, WaitChoice
+from harness.journal import Journal, SessionState, SessionSummary
+from harness.permissions import Answer, PermissionRequest
+from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
 from harness.tools.tool import Tool
+
+__all__ = [
+    "Answer",
+    "Asker",
+    "Nobody",
+    "Opening",
+    "PermissionRequest",
+    "Session",
+    "SessionSummary",
+    "WaitChoice",
+    "exit_code",
+    "open_session",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +45,17 @@ class Opening:
 class Session:
     """A conversation with a journal. Make one with `open_session`."""
 
-    def __init__(self, agent: Agent, path: Path, recorder: "Recorder", state: SessionState) -> None:
+    def __init__(
+        self, agent: Agent, path: Path, recorder: "Recorder", state: SessionState, skipped_lines: int = 0
+    ) -> None:
         self._agent = agent
         self._recorder = recorder
         self.path = path
         """The journal."""
         self.resumed_from = state
         """What was there when the session was opened; empty for a new one."""
+        self.skipped_lines = skipped_lines
+        """Lines of the journal that could not be read (recovery K1)."""
 
     @property
     def id(self) -> str:
@@ -111,6 +130,18 @@ class Session:
     def fork(self) -> str:
         """Copy the session as it stands and return the id of the copy; this session goes on unchanged."""
         return journal.fork(self.path, self.path.parent, journal.new_session_id()).stem
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """The sessions of this workspace, the one used last first."""
+        return journal.sessions(self.path.parent)
+
+    def export(self, file: Path, form: Literal["markdown", "json"]) -> None:
+        """Write the session so far to `file`, keys masked. Raises HarnessError when the file cannot be written."""
+        from harness.export import as_json, markdown, save
+
+        write = markdown if form == "markdown" else as_json
+        secrets = filter(None, (self.settings.api_key, self.settings.auth_token))
+        save(write(journal.read(self.path).records, secrets), file)
 
     async def aclose(self) -> None:
         """Close connections and journal. Raises JournalError when the end of the journal could not be written."""
@@ -201,7 +232,7 @@ async def open_session(
     )
     resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
     conversation.emit(started if opening.resume is None else resumed)
-    return Session(agent, kept.path, recorder, state)
+    return Session(agent, kept.path, recorder, state, skipped)
 
 
 def _with_model_of(state: SessionState, loaded: Loaded) -> Settings:

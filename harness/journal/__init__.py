@@ -12,7 +12,7 @@ skipped and counted. Whatever the program knows of an old session it knows from 
 
 from harness.journal.forking import fork
 from harness.journal.lines import BadLine, Reading, Record, read
-from harness.journal.places import new_session_id, outputs_folder, session_folder, workspace_slug
+from harness.journal.places import new_session_id, outputs_folder, session_folder, state_folder, workspace_slug
 from harness.journal.replay import SessionState, replay, title_of
 from harness.journal.sessions import SessionSummary, find, sessions
 from harness.journal.writer import Journal
@@ -32,6 +32,7 @@ __all__ = [
     "replay",
     "session_folder",
     "sessions",
+    "state_folder",
     "title_of",
     "workspace_slug",
 ]

@@ -16,13 +16,18 @@ def workspace_slug(workspace: Path) -> str:
     return f"{name or 'root'}-{digest}"
 
 
-def session_folder(workspace: Path, state_dir: Path | None = None) -> Path:
-    """Where the sessions of a workspace live; `state_dir` replaces the platform's state folder of this program."""
+def state_folder(state_dir: Path | None = None) -> Path:
+    """Where everything is kept that outlives a run; `state_dir` replaces the platform's folder for it."""
     if state_dir is None:
         from platformdirs import user_state_path
 
         state_dir = user_state_path("harness", appauthor=False)
-    return state_dir / "sessions" / workspace_slug(workspace)
+    return state_dir
+
+
+def session_folder(workspace: Path, state_dir: Path | None = None) -> Path:
+    """Where the sessions of a workspace live; `state_dir` replaces the platform's state folder of this program."""
+    return state_folder(state_dir) / "sessions" / workspace_slug(workspace)
 
 
 def outputs_folder(path: Path) -> Path:

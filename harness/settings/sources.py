@@ -17,6 +17,7 @@ FLAGS = {
     "permission_mode": "--yolo",
     "workspace": "--cwd",
     "practice_script": "--practice",
+    "max_wait_s": "--max-wait",
 }
 """Flags that are not called like their setting."""
 VARIABLES = {
