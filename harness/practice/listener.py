@@ -32,6 +32,11 @@ class Listener:
         """Where it listens, or listened, for example http://127.0.0.1:40123."""
         return self._base_url
 
+    @property
+    def open_connections(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
+
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
         raise NotImplementedError
@@ -61,7 +66,7 @@ class Listener:
             raise ExceptionGroup("defects of the practice server", self._defects)
 
     def _connect(self) -> Connection:
-        connection = Connection(self._converse, next(self._ids))
+        connection = Connection(next(self._ids), self._converse, self._connections.discard)
         self._connections.add(connection)
         return connection
 
@@ -75,7 +80,6 @@ class Listener:
             _log.info("connection %d does not speak HTTP/1.1: %s", connection.id, error)
         finally:
             connection.leave()
-            self._connections.discard(connection)
 
     async def _exchange(self, connection: Connection, request: HttpRequest) -> None:
         try:

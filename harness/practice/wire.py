@@ -52,16 +52,24 @@ class BadRequest(Exception):  # noqa: N818 (the client's mistake, in HTTP's own 
 class Connection(asyncio.Protocol):
     """A client's connection. `serve` runs for as long as the client is there."""
 
-    def __init__(self, serve: Callable[["Connection"], Coroutine[None, None, None]], id: int) -> None:
+    def __init__(
+        self,
+        id: int,
+        serve: Callable[["Connection"], Coroutine[None, None, None]],
+        over: Callable[["Connection"], None],
+    ) -> None:
+        """`serve` talks with the client; `over` is called once the socket is closed and `serve` has ended."""
         self.id = id
         self.task: asyncio.Task[None] | None = None
         self.closed = asyncio.Event()
         self._serve = serve
+        self._over = over
         self._http = h11.Connection(h11.SERVER)
         self._arrived = asyncio.Event()
         self._writable = asyncio.Event()
         self._transport: asyncio.Transport
         self._framing = Framing.CHUNKED
+        self._head_only = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the loop."""
@@ -70,6 +78,7 @@ class Connection(asyncio.Protocol):
         transport.set_write_buffer_limits(0)
         self._writable.set()
         self.task = asyncio.get_running_loop().create_task(self._serve(self))
+        self.task.add_done_callback(lambda task: self._end_if_over())
 
     def data_received(self, data: bytes) -> None:
         """Called by the loop."""
@@ -82,6 +91,7 @@ class Connection(asyncio.Protocol):
         self._writable.set()
         if self.task is not None and self.task is not asyncio.current_task():
             self.task.cancel()
+        self._end_if_over()
 
     def pause_writing(self) -> None:
         """Called by the loop."""
@@ -103,6 +113,7 @@ class Connection(asyncio.Protocol):
         head = await self._next_event()
         if not isinstance(head, h11.Request):
             raise Disconnected
+        self._head_only = head.method == b"HEAD"
         if self._http.they_are_waiting_for_100_continue:
             self._write(self._http.send(h11.InformationalResponse(status_code=100, headers=[])))
         body, size = bytearray(), 0
@@ -119,8 +130,8 @@ class Connection(asyncio.Protocol):
         )
 
     async def respond(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
-        """A whole response. Statuses that have no body get none."""
-        body = b"" if status in (204, 304) else body
+        """A whole response. What has no body by the rules of HTTP gets none."""
+        body = b"" if status in (204, 304) or self._head_only else body
         fields = [*headers, ("content-length", str(len(body)))]
         self._write(self._http.send(h11.Response(status_code=status, headers=fields)))
         self._write(self._http.send(h11.Data(data=body)))
@@ -187,6 +198,10 @@ class Connection(asyncio.Protocol):
     def abandon(self) -> None:
         """Close without waiting for anything."""
         self._transport.abort()
+
+    def _end_if_over(self) -> None:
+        if self.closed.is_set() and self.task is not None and self.task.done():
+            self._over(self)
 
     async def _next_event(self) -> object:
         while True:

@@ -4,11 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Json
+from harness.model.prompt import summary_message, summary_request
 from harness.practice.chance import MIX, USUAL, Chance
 from harness.practice.errors import ApiError
 from harness.practice.faults import Reset, StatusFault
 from harness.practice.playback import Playback
 from harness.practice.replies import say
+from harness.practice.requests import Purpose, purpose
 from harness.practice.script import After, Play, Script, Step
 from tests.practice.raw_client import request
 
@@ -105,3 +107,10 @@ def test_the_probability_is_about_right_and_the_mix_is_used() -> None:
     assert 900 < len(hits) < 1100
     assert len({type(fault) for fault in hits}) > 4
     assert set(USUAL) < set(MIX)
+
+
+def test_the_agents_own_words_for_a_summary_are_understood() -> None:
+    assert purpose(asked(summary_request())) is Purpose.SUMMARY
+    assert purpose(asked(summary_request("the failing tests"))) is Purpose.SUMMARY
+    assert purpose(asked(summary_message("The person wants a summary of the conversation."))) is Purpose.TURN
+    assert purpose(asked("Summarise README.md in three sentences.")) is Purpose.TURN

@@ -201,6 +201,22 @@ async def test_bytes_that_are_not_http_close_the_connection() -> None:
         assert (await post(server.base_url)).status == 200
 
 
+async def test_clients_that_leave_at_once_are_forgotten() -> None:
+    async with PracticeServer(Echo()) as server:
+        for _ in range(20):
+            _, writer = await asyncio.open_connection(*_address(server))
+            writer.transport.abort()
+        await post(server.base_url)
+        await asyncio.sleep(0.05)
+        assert server.open_connections == 0
+
+
+async def test_a_head_request_gets_no_body() -> None:
+    async with PracticeServer(Echo()) as server:
+        seen = await post(server.base_url, b"", path="/", method="HEAD")
+        assert (seen.status, seen.body) == (404, b"")
+
+
 async def test_a_large_reply_lets_the_loop_breathe() -> None:
     script = Script((Step(Play(ScriptedReply(say("word " * 2_000).parts, chunk_size=5))),))
     async with PracticeServer(script=script) as server:
