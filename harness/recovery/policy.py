@@ -256,7 +256,7 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
             reason = f"{fault.message}; shortening old tool results"
             return Drain(replace(state, drained=True), reason, needed, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
     if state.compacted:
-        reason = f"still too long after compaction ({fault.message}); {advice(fault)}"
+        reason = f"still too long after compaction ({fault.message}); {advice(fault.kind)}"
         return Stop(state, reason, too_long)
     compacted = replace(state, compacted=True, drained=True)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
@@ -265,7 +265,7 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
 
 def _stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
     code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
-    reason = "; ".join(part for part in (fault.message, why, advice(fault)) if part)
+    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind)) if part)
     return Stop(state, reason, code, _speakable(fault.kept))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from harness.events import Fault, FaultKind
+from harness.events import FaultKind
 
 _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
     {
@@ -30,6 +30,6 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
 )
 
 
-def advice(fault: Fault) -> str:
-    """What to do about `fault`; empty where its own message says all there is to say."""
-    return _ADVICE.get(fault.kind, "")
+def advice(kind: FaultKind) -> str:
+    """What to do about a fault of this kind; empty where its own message says all there is to say."""
+    return _ADVICE.get(kind, "")
