@@ -165,9 +165,9 @@ def _hold(path: Path) -> "FileLock":
             f"The session {path.stem} is open in {_holder(lock_path)}; end that one first, "
             "or go on in a copy with --fork-session."
         ) from error
-    with suppress(OSError):  # on a full disk a session opens all the same, its holder nameless
-        with lock_path.open("r+", encoding="ascii") as file:
-            file.write(f"{os.getpid():<10}\n")
+    # On a full disk a session opens all the same, its holder nameless.
+    with suppress(OSError), lock_path.open("r+", encoding="ascii") as file:
+        file.write(f"{os.getpid():<10}\n")
     return lock
 
 

@@ -1,0 +1,128 @@
+"""The fold, beside a naive reading of the same events."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.events import (
+    Event,
+    HistoryReplaced,
+    Message,
+    MessageAdded,
+    ModelSwitched,
+    Notice,
+    Origin,
+    SessionResumed,
+    SettingChanged,
+    SpendChanged,
+    StepStarted,
+    TransitionCode,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from harness.journal import Record, SessionState, replay, title_of
+from tests.journal.samples import session, session_started, text
+
+
+def records(events: list[Event]) -> list[Record]:
+    return [Record(number, 1000.0 + number, event) for number, event in enumerate(events, start=1)]
+
+
+def turn_ended(turn: int) -> TurnEnded:
+    return TurnEnded(turn, TransitionCode.COMPLETED, "done", "", Usage(), 0.0, 1, 1, 1.0)
+
+
+def last(events: list[Event], *kinds: type[Event]) -> Event | None:
+    return next((event for event in reversed(events) if isinstance(event, kinds)), None)
+
+
+def naive_state(events: list[Event]) -> SessionState:
+    """Looks each answer up by itself, from the end of the list."""
+    after = max((number for number, event in enumerate(events) if isinstance(event, HistoryReplaced)), default=-1)
+    messages: list[Message] = []
+    if after >= 0:
+        replaced = events[after]
+        assert isinstance(replaced, HistoryReplaced)
+        messages.extend(replaced.messages)
+    messages += [event.message for event in events[after + 1 :] if isinstance(event, MessageAdded)]
+    models = [
+        getattr(event, "to_model", None) or getattr(event, "model", None) or getattr(event, "value", None)
+        for event in events
+        if isinstance(event, type(session_started()) | SessionResumed)
+        or (isinstance(event, SettingChanged) and event.name == "model")
+        or (isinstance(event, ModelSwitched) and event.lasting)
+    ]
+    prompts = [event for event in events if isinstance(event, TurnStarted)]
+    step = last(events, StepStarted)
+    spend = last(events, SpendChanged)
+    return SessionState(
+        session_id="20261121-0345-7f3a9c",
+        workspace="/home/ko/project",
+        title=next((title_of(event.prompt) for event in prompts if title_of(event.prompt)), ""),
+        model=models[-1] or "",
+        messages=tuple(messages),
+        turn=prompts[-1].turn if prompts else 0,
+        step=step.step if isinstance(step, StepStarted) else 0,
+        interrupted=isinstance(last(events, TurnStarted, TurnEnded), TurnStarted),
+        last_prompt=prompts[-1].prompt if prompts else "",
+        spend=spend if isinstance(spend, SpendChanged) else None,
+        started_at=1001.0,
+        updated_at=1000.0 + len(events),
+    )
+
+
+numbers = st.integers(1, 9)
+words = st.text(max_size=100)
+messages = st.builds(text, st.sampled_from(["user", "assistant"]), words)
+events = st.one_of(
+    st.builds(TurnStarted, numbers, words),
+    st.builds(turn_ended, numbers),
+    st.builds(StepStarted, numbers),
+    st.builds(MessageAdded, messages, st.sampled_from(Origin)),
+    st.builds(HistoryReplaced, st.lists(messages, max_size=3).map(tuple), st.just("compaction")),
+    st.builds(ModelSwitched, st.just("a"), st.sampled_from(["b", "c"]), st.just("why"), st.booleans()),
+    st.builds(SettingChanged, st.sampled_from(["model", "plain"]), st.sampled_from(["d", "e"])),
+    st.builds(SessionResumed, st.just("0.1.0"), st.just("f"), st.just("https://api.example"), st.just(value=False)),
+    st.builds(SpendChanged, numbers, st.builds(Usage, numbers), st.just(0.1), st.just(Usage()), st.just(0.0)),
+    st.just(Notice("info", "nothing that matters")),
+)
+
+
+@given(st.lists(events, max_size=40))
+def test_the_fold_says_what_a_naive_look_at_the_events_says(happened: list[Event]) -> None:
+    everything = [session_started(), *happened]
+    assert replay(records(everything)) == naive_state(everything)
+
+
+def test_the_sample_session_ends_in_its_second_turn() -> None:
+    state = replay(records(list(session())))
+    assert (state.turn, state.step, state.interrupted) == (2, 3, True)
+    assert state.title == "設定はどこで 読まれますか？ 🙂"
+    assert state.last_prompt == "And now?"
+    assert state.model == "claude-opus-5-5"
+    assert [message.role for message in state.messages] == ["user", "assistant", "user"]
+
+
+def test_an_empty_journal_is_an_empty_session() -> None:
+    assert replay([]) == SessionState()
+
+
+def test_a_fork_knows_where_it_came_from() -> None:
+    forked = dataclasses.replace(session_started("new"), forked_from="old")
+    assert replay(records([forked])).forked_from == "old"
+
+
+def test_ten_thousand_messages_are_replayed_in_well_under_a_second() -> None:
+    many: list[Event] = [MessageAdded(text("user", "x"), Origin.PROMPT)] * 10_000
+    assert len(replay(records(many)).messages) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [("hello", "hello"), ("  two\n\nlines\t", "two lines"), ("x" * 81, "x" * 79 + "…"), ("x" * 80, "x" * 80), ("", "")],
+)
+def test_a_title_is_one_short_line(prompt: str, title: str) -> None:
+    assert title_of(prompt) == title
