@@ -14,7 +14,7 @@ from harness.events import Json
 from harness.practice import faults
 from harness.practice.errors import error_body, usual_message
 from harness.practice.faults import At, StreamFault
-from harness.practice.sse import Frame, frame
+from harness.practice.sse import Frame, compact, frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,8 @@ class Player:
                 self._start = event
             case "content_block_start":
                 block = _data(event)
-                self._block = block["index"]
-                self._tool_open = block["content_block"]["type"] == "tool_use"
+                self._block = block.get("index", self._block + 1)
+                self._tool_open = block.get("content_block", {}).get("type") == "tool_use"
                 self._tools += self._tool_open
             case "content_block_stop":
                 self._tool_open = False
@@ -203,12 +203,12 @@ class Player:
             case faults.Omit(events) if event.name in events:
                 return
             case faults.MissingUsage() if event.name in ("message_start", "message_delta"):
-                yield self._send(frame(_without_usage(_data(event))))
+                yield self._send(_rewritten(event, _without_usage(_data(event))))
             case faults.StopReason(value=value) if event.name == "message_delta":
-                yield self._send(frame(_with_stop_reason(_data(event), value)))
+                yield self._send(_rewritten(event, _with_stop_reason(_data(event), value)))
             case faults.BadIndex() if self._struck and not self._index_broken and "index" in _data(event):
                 self._index_broken = True
-                yield self._send(frame(_data(event) | {"index": self._block + 7}))
+                yield self._send(_rewritten(event, _data(event) | {"index": self._block + 7}))
             case faults.CutTool() if self._in_tool(self._fault.tool, event):
                 yield from self._cut_tool(self._fault, event)
             case faults.ToolJson(text=text, tool=tool) if self._in_tool(tool, event):
@@ -222,7 +222,7 @@ class Player:
         return self._tool_open and self._tools == tool and event.name == "content_block_delta"
 
     def _cut_tool(self, fault: faults.CutTool, event: Frame) -> Iterator[Act]:
-        piece = _data(event)["delta"].get("partial_json", "")
+        piece = _data(event).get("delta", {}).get("partial_json", "")
         room = fault.characters - self._tool_characters
         self._tool_characters += len(piece)
         if room > 0 and piece[:room]:
@@ -263,17 +263,25 @@ class Player:
 
 
 def _data(event: Frame) -> Json:
-    data: Json = json.loads(event.data)
-    return data
+    """The data of an event; empty when an upstream server sent something that is no JSON object."""
+    try:
+        data = json.loads(event.data)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _rewritten(event: Frame, data: Json) -> Frame:
+    return Frame(event.name, compact(data))
 
 
 def _with_json(event: Frame, text: str) -> Frame:
     data = _data(event)
-    return frame(data | {"delta": data["delta"] | {"partial_json": text}})
+    return _rewritten(event, data | {"delta": data.get("delta", {}) | {"partial_json": text}})
 
 
 def _with_stop_reason(data: Json, value: str) -> Json:
-    return data | {"delta": data["delta"] | {"stop_reason": value}}
+    return data | {"delta": data.get("delta", {}) | {"stop_reason": value}}
 
 
 def _without_usage(data: Json) -> Json:

@@ -117,6 +117,17 @@ def test_a_fault_with_a_place_never_touches_what_came_before_it(at: int, kind: s
     assert before[: len(whole)] == whole[: len(before)]
 
 
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_strange_upstream_stream_does_not_break_a_fault(kind: str) -> None:
+    player = Player(KINDS[kind](), "req_1")
+    for name in ("message_start", "content_block_start", "content_block_delta", None, "message_delta", "message_stop"):
+        for data in ("{", "[]", "{}"):
+            for count, _ in enumerate(player.feed(Frame(name, data))):
+                if count > 3:
+                    break
+    assert player.ended or list(player.finish())[-1] is End.FINISH
+
+
 @given(cuts=st.sets(st.integers(1, 1200), max_size=20), newline=st.sampled_from(["\n", "\r\n"]))
 def test_events_are_read_back_however_the_bytes_are_cut(cuts: set[int], newline: str) -> None:
     stream = b"".join(event.encode(newline) for event in events())
