@@ -20,7 +20,8 @@ The command line, the screen and `from harness import Agent` are all this class.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -165,23 +166,26 @@ class Agent:
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
 
-    async def run(self, prompt: str) -> AsyncIterator[Event]:
+    async def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield every event until the turn has ended; the last one is `TurnEnded`.
 
         Closing the iterator early ends the turn and whatever it was running.
         """
-        async for event in self._events(self._run(prompt)):
-            yield event
+        async with aclosing(self._events(self._run(prompt))) as events:
+            async for event in events:
+                yield event
 
-    async def retry(self) -> AsyncIterator[Event]:
+    async def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
-        async for event in self._events(self._run(None)):
-            yield event
+        async with aclosing(self._events(self._run(None))) as events:
+            async for event in events:
+                yield event
 
-    async def compact(self, focus: str = "") -> AsyncIterator[Event]:
+    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Shorten the history now; `focus` says what the summary should pay attention to (recovery E4)."""
-        async for event in self._events(self._compact(focus)):
-            yield event
+        async with aclosing(self._events(self._compact(focus))) as events:
+            async for event in events:
+                yield event
 
     def clear(self) -> None:
         """Forget the conversation. The journal keeps it."""
@@ -339,7 +343,7 @@ class Agent:
         conversation.emit(Transition(conversation.step, stop.code, stop.reason))
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
 
-    async def _events(self, work: Coroutine[None, None, None]) -> AsyncIterator[Event]:
+    async def _events(self, work: Coroutine[None, None, None]) -> AsyncGenerator[Event, None]:
         """What is emitted while `work` runs."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self.conversation.listen(queue.put_nowait)

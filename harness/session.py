@@ -1,7 +1,7 @@
 """A session: an agent whose every event is kept in a journal. What the front ends use, and all they use."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -97,17 +97,17 @@ class Session:
         """What the model may use."""
         return tuple(filter(None, map(self._agent.toolbox.get, self._agent.toolbox.names)))
 
-    def run(self, prompt: str) -> AsyncIterator[Event]:
+    def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
         return self._agent.run(prompt)
 
-    def retry(self) -> AsyncIterator[Event]:
+    def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands. Raises HarnessError when nothing was said yet."""
         if not self._agent.conversation.messages:
             raise HarnessError("There is nothing to try again yet; type a prompt.")
         return self._agent.retry()
 
-    def compact(self, focus: str = "") -> AsyncIterator[Event]:
+    def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Shorten the history now."""
         return self._agent.compact(focus)
 
