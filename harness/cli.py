@@ -1,0 +1,200 @@
+"""The command line: what was asked for, and the border where every error becomes one sentence.
+
+Only light modules are imported here; `--version` and `--help` need nothing else. What a command does
+stands in `harness.commands`, the front ends in `harness.ui`.
+
+Exit codes: 0 answered, 1 failed with a reason, 2 bad usage, 3 stopped by a limit, a budget or a loop,
+130 interrupted; 128 and its number after another signal.
+"""
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+COMMANDS = {
+    "doctor": "what is set, from where, and what will happen",
+    "sessions": "list the sessions of this folder",
+    "export": "write a session as Markdown or JSON",
+    "transitions": "print why the loop goes round or ends, and what answers each fault",
+    "settings": "every setting: what fits, its default, its variables",
+    "practice": "serve the practice model, or put faults before a real one",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments in (["--version"], ["-v"]):
+        from harness import __version__
+
+        print("harness", __version__)
+        return 0
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an odd character must not end an answer
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return _nobody_reads()
+    except Exception as error:  # noqa: BLE001 (the border: a person gets one sentence, the log gets the traceback)
+        return _failed(error, debug=bool({"-d", "--debug"} & set(arguments)))
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        namespace = command_parser(arguments[0]).parse_args(arguments[1:])
+        from harness import commands
+
+        return commands.run(arguments[0], namespace)
+    namespace = agent_parser().parse_args(arguments)
+    if namespace.prompt and namespace.print is None:
+        _refuse_misspelt_command(namespace.prompt)
+    from harness.ui.start import start
+
+    return start(namespace, flags(namespace))
+
+
+def flags(namespace: "Namespace") -> dict[str, object]:
+    """The flags as settings; None: not given."""
+    return {
+        "model": namespace.model,
+        "fallback_models": namespace.fallback_model,
+        "max_turns": namespace.max_turns,
+        "max_tokens": namespace.max_tokens,
+        "max_wait_s": namespace.max_wait,
+        "max_budget_usd": namespace.max_budget_usd,
+        "permission_mode": "yolo" if namespace.yolo else None,
+        "plain": namespace.plain or None,
+        "debug": namespace.debug or None,
+        "workspace": namespace.cwd,
+        "practice": True if namespace.practice == "" else None,
+        "practice_script": namespace.practice or None,
+    }
+
+
+def agent_parser() -> "ArgumentParser":
+    """The flags of `harness` itself."""
+    parser = _parser("harness", "An agent that works in this folder. Without -p it talks with you in the terminal.")
+    parser.usage = "harness [flags] [PROMPT]\n       harness -p [PROMPT] [flags]\n       harness COMMAND …"
+    add = parser.add_argument
+    add("prompt", nargs="?", metavar="PROMPT", help="what to begin with")
+    add(
+        *("-p", "--print", "--prompt"),
+        nargs="?",
+        const="",
+        metavar="PROMPT",
+        help="answer on standard output and end; piped standard input is added to the prompt",
+        dest="print",
+    )
+    add("--output-format", choices=("text", "json", "stream-json"), help="with -p: what standard output holds")
+    add("-m", "--model", metavar="NAME", help="the model that answers")
+    add("--fallback-model", action="append", metavar="NAME", help="a model to turn to when it is overloaded; up to 3")
+    add("-c", "--continue", action="store_true", dest="go_on", help="go on with the latest session of this folder")
+    add("-r", "--resume", nargs="?", const="", metavar="ID", help="go on with a session; without ID: choose one")
+    add("--fork-session", action="store_true", help="with -c or -r: go on in a copy")
+    add("-y", "--yolo", action="store_true", help="allow every tool call without asking")
+    add("--max-turns", metavar="N", help="end after N replies of the model")
+    add("--max-tokens", metavar="N", help="output tokens of one reply")
+    add("--max-budget-usd", metavar="DOLLARS", help="refuse requests when this is spent")
+    add("--max-wait", metavar="SECONDS", help="with -p: the longest wait a server may ask for (0)")
+    add("--cwd", metavar="FOLDER", help="the folder to work in")
+    add("--practice", nargs="?", const="", metavar="SCRIPT", help="the built-in model that needs no key answers")
+    add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
+    add("-d", "--debug", action="store_true", help="write a log with tracebacks; its path is shown")
+    add("-v", "--version", action="store_true", help="print the version")
+    commands = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
+    codes = "0 answered, 1 failed, 2 bad usage, 3 stopped by a limit, 130 interrupted"
+    parser.epilog = f"commands:\n{commands}\n\nexit codes: {codes}"
+    return parser
+
+
+def command_parser(command: str) -> "ArgumentParser":
+    """The flags of a command."""
+    parser = _parser(f"harness {command}", COMMANDS[command][:1].upper() + COMMANDS[command][1:] + ".")
+    add = parser.add_argument
+    match command:
+        case "doctor":
+            add("--online", action="store_true", help="also ask the server for its models")
+            add("--cwd", metavar="FOLDER", help="the folder to look at")
+        case "sessions":
+            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+        case "export":
+            add("id", metavar="ID", help='id of a session, its beginning, or "latest"')
+            add("--format", choices=("markdown", "json"), default="markdown")
+            add("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
+            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+        case "transitions":
+            add("--markdown", action="store_true", help="as Markdown tables")
+        case "practice":
+            _practice(parser)
+    return parser
+
+
+def _practice(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="serve|proxy", parser_class=type(parser))
+    serve = kinds.add_parser("serve", help="a Messages API on this machine", allow_abbrev=False)
+    serve.add_argument("--window", type=int, metavar="TOKENS", help="context window of every model")
+    proxy = kinds.add_parser("proxy", help="faults between you and a real one", allow_abbrev=False)
+    proxy.add_argument("upstream", metavar="URL", help="where the requests go, such as https://api.anthropic.com")
+    for one in (serve, proxy):
+        one.add_argument("--script", metavar="SCRIPT", help="a script file, or the name of a shipped one")
+        one.add_argument("--faults", type=float, metavar="SHARE", help="share of the requests that fail, 0 to 1")
+        one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
+        one.add_argument("--host", default="127.0.0.1")
+        one.add_argument("--port", type=int, default=0, help="0: any free one")
+
+
+def _parser(name: str, description: str) -> "ArgumentParser":
+    import argparse
+
+    class Parser(argparse.ArgumentParser):
+        """Says what is wrong in one sentence."""
+
+        def error(self, message: str) -> NoReturn:
+            self.exit(2, f"{self.prog}: {message}; `{self.prog} --help` lists what fits.\n")
+
+    return Parser(
+        prog=name,
+        description=description,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _refuse_misspelt_command(prompt: str) -> None:
+    from difflib import get_close_matches
+
+    near = get_close_matches(prompt, COMMANDS, n=1, cutoff=0.75)
+    if near:
+        from harness.errors import SettingsError
+
+        raise SettingsError(f"There is no command {prompt!r}; did you mean `harness {near[0]}`?")
+
+
+def _failed(error: Exception, *, debug: bool) -> int:
+    from harness.errors import HarnessError
+
+    if isinstance(error, HarnessError):
+        print(f"harness: {error}", file=sys.stderr)
+        return error.exit_code
+    import logging
+
+    logging.getLogger("harness").error("the program failed", exc_info=error)
+    remedy = "the log has the details" if debug else "run it again with --debug"
+    print(f"harness: something in the program failed ({type(error).__name__}: {error}); {remedy}.", file=sys.stderr)
+    return 1
+
+
+def _nobody_reads() -> int:
+    """Whoever read our output has gone, as `head` does; that is nothing to complain about."""
+    import os
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())  # so that the flush at exit finds somebody
+    return 141

@@ -1,0 +1,119 @@
+"""What an event has to say in one line; most say nothing."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.events import (
+    CompactionEnded,
+    CompactionStarted,
+    Event,
+    HistoryRepaired,
+    HistoryReplaced,
+    ModelSwitched,
+    Notice,
+    OutputCapChanged,
+    RetryEnded,
+    RetryScheduled,
+    SettingChanged,
+    SilenceHint,
+    Transition,
+    TransitionCode,
+    WaitAnswered,
+    WaitOffered,
+)
+
+
+class Tone(Enum):
+    """How much attention a line deserves."""
+
+    QUIET = "quiet"
+    TROUBLE = "trouble"
+    """Something failed and is being dealt with."""
+    BAD = "bad"
+    """Something failed for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line for a person. The mark is repeated in words, so that nothing is lost without it."""
+
+    mark: str
+    text: str
+    tone: Tone = Tone.QUIET
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.text}"
+
+
+EXPLAINED = frozenset(
+    {
+        TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY,
+        TransitionCode.TOKEN_BUDGET_CONTINUATION,
+        TransitionCode.COLLAPSE_DRAIN_RETRY,
+    }
+)
+"""Transitions that no other event tells of."""
+
+
+def line_of(event: Event) -> Line | None:
+    """What to print for an event that reports trouble, a change or a wait; None for all others."""
+    match event:
+        case RetryScheduled():
+            return Line("↻", _retry(event), Tone.TROUBLE)
+        case RetryEnded(why="asked"):
+            return Line("↻", "trying now")
+        case WaitOffered():
+            return Line("◌", f"the server asks for a wait of {seconds(event.seconds)}: {event.detail}", Tone.TROUBLE)
+        case WaitAnswered(choice):
+            return Line("◌", {"wait": "waiting", "switch": "asking another model", "stop": "not waiting"}[choice])
+        case ModelSwitched():
+            return Line("→", f"{event.to_model} answers instead of {event.from_model}: {event.reason}", Tone.TROUBLE)
+        case SettingChanged():
+            return Line("→", f"{event.name.replace('_', ' ')} is now {event.value}")
+        case OutputCapChanged():
+            return Line("↻", f"output cap {event.from_cap:,} → {event.to_cap:,} tokens: {event.reason}", Tone.TROUBLE)
+        case Transition(code=code) if code in EXPLAINED:
+            return Line("↻", event.reason, Tone.TROUBLE)
+        case CompactionStarted():
+            return Line("◌", f"compacting a history of about {event.tokens_before:,} tokens")
+        case CompactionEnded(succeeded=True):
+            detail = f" ({event.detail})" if event.detail else ""
+            sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
+            return Line("✓", f"compacted by {event.method}: {sizes}{detail}")
+        case CompactionEnded():
+            return Line("✗", f"compaction failed: {event.detail}", Tone.TROUBLE)
+        case HistoryRepaired():
+            return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
+        case HistoryReplaced(reason="media" | "thinking" as reason):
+            return Line("·", f"history sent without {reason}")
+        case SilenceHint():
+            silence = f"silent for {seconds(event.silent_s)} ({event.phase})"
+            return Line("◌", f"the model is {silence}; given up in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
+        case Notice(level="info", text=text):
+            return Line("·", text)
+        case Notice(level=level, text=text):
+            return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
+        case _:
+            return None
+
+
+def _retry(event: RetryScheduled) -> str:
+    status = f" ({event.status})" if event.status else ""
+    what = "" if event.scope == "model" else f" of the {event.scope}"
+    due = f"retry{what} {event.attempt} of {event.max_attempts} in {seconds(event.delay_s)}"
+    return f"{due}: {event.category.replace('_', ' ')}{status}, {event.detail}"
+
+
+def seconds(value: float) -> str:
+    """A duration: "0.4 s", "12 s", "3 min 20 s"."""
+    if value < 9.95:
+        return f"{value:.1f} s"
+    whole = round(value)
+    if whole < 120:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+
+
+def dollars(value: float) -> str:
+    """An amount: "$0.0012" below a cent, "$1.25" above."""
+    return f"${value:.2f}" if value >= 0.1 else f"${value:.4f}"
