@@ -114,7 +114,7 @@ def from_dotenv(workspace: Path) -> Source:
 def from_file(path: Path, layer: Layer, base: Path) -> Source:
     """A settings file; a missing one gives nothing. Raises SettingsError, with the line where there is one."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig") + "\n")  # so that an error at the end has a line
     except (FileNotFoundError, NotADirectoryError):
         return Source({})
     except OSError as error:

@@ -1,0 +1,127 @@
+"""Each mistake gets one sentence that names the place, what stands there and what fits; never a secret."""
+
+import traceback
+
+import pytest
+
+from harness.errors import HarnessError, SettingsError
+from harness.settings import settings_reference
+from harness.settings.fields import Settings
+from tests.settings.conftest import Place
+
+
+@pytest.mark.parametrize(
+    ("user", "sentence"),
+    [
+        ("max_turns = 'many'", ": max_turns = 'many'; give a whole number of at least 1."),
+        ("max_turns = 0", ": max_turns = 0; give a whole number of at least 1."),
+        ("max_turns = 2.5", ": max_turns = 2.5; give a whole number of at least 1."),
+        ("max_turns = true", ": max_turns = True; give a whole number of at least 1."),
+        ("max_retries = -1", ": max_retries = -1; give a whole number of at least 0."),
+        ("turn_wait_s = nan", ": turn_wait_s = nan; give seconds, 0 or more."),
+        ("bash_timeout_s = 0", ": bash_timeout_s = 0; give seconds, above 0."),
+        ("max_budget_usd = -2", ": max_budget_usd = -2; give US dollars, above 0."),
+        ("model = 5", ": model = 5; give a text."),
+        ("model = ''", ": model = ''; give a text."),
+        ("plain = 'perhaps'", ": plain = 'perhaps'; give true or false."),
+        ("fallback_models = ['a', 'b', 'c', 'd']", ": fallback_models = ['a', 'b', 'c', 'd']; give up to three model"),
+        ("fallback_models = 3", ": fallback_models = 3; give up to three model names."),
+        ("fallback_models = ['a', 3]", ": fallback_models = ['a', 3]; give up to three model names."),
+        ("permission_mode = 'maybe'", """: permission_mode = 'maybe'; give "ask", "yolo" or "deny"."""),
+        ("state_dir = 3", ": state_dir = 3; give a path."),
+        ("api_key = 123456", ": api_key = no text; give a text."),
+        ("max_turns = '" + "x" * 500 + "'", "x…; give a whole number"),
+        ("modle = 'x'", ": there is no setting 'modle', perhaps 'model' was meant."),
+        ("[retry]\nmax = 3", ": there is no setting 'retry'"),
+        ("model = 'a'\nplain = ", " is not valid TOML: Invalid value (at line 2, column 9); put this right."),
+        (
+            "model = 'a'\nmodel = 'b'",
+            " is not valid TOML: Cannot overwrite a value (at line 2, column 12); put this right.",
+        ),
+    ],
+)
+def test_a_mistake_in_a_settings_file_gets_one_sentence(place: Place, user: str, sentence: str) -> None:
+    place.write(user=user)
+    with pytest.raises(SettingsError) as caught:
+        place.load()
+    said = str(caught.value)
+    assert str(place.user_file) in said
+    assert sentence in said
+    assert said.endswith(".")
+    assert "\n" not in said
+    assert len(said) < 350
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "sentence"),
+    [
+        ({"max_turns": "many"}, {}, "Cannot use flag --max-turns = 'many'; give a whole number of at least 1."),
+        ({"max_turn": 1}, {}, "There is no setting 'max_turn', perhaps 'max_turns' was meant."),
+        ({}, {"HARNESS_PLAIN": "x"}, "Cannot use environment HARNESS_PLAIN = 'x'; give true or false."),
+        ({}, {"FALLBACK_MODEL_ID": "a,b,c,d"}, "Cannot use environment FALLBACK_MODEL_ID = 'a,b,c,d'; give up to"),
+        (
+            {"workspace": "/no/such/folder"},
+            {},
+            "Cannot use flag --cwd = '/no/such/folder': /no/such/folder is no folder",
+        ),
+    ],
+)
+def test_a_mistake_in_a_flag_or_variable_gets_one_sentence(
+    place: Place, flags: dict[str, object], environ: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        place.load(flags, environ)
+    assert str(caught.value).startswith(sentence)
+    assert caught.value.exit_code == 2
+    assert isinstance(caught.value, HarnessError)
+
+
+def test_a_file_that_is_no_utf8_or_cannot_be_read_is_named(place: Place) -> None:
+    place.user_file.parent.mkdir()
+    place.user_file.write_bytes(b"model = '\xff'")
+    with pytest.raises(SettingsError, match=r"settings\.toml is not UTF-8 text; save it as such"):
+        place.load()
+    place.user_file.unlink()
+    place.user_file.mkdir()
+    with pytest.raises(SettingsError, match=r"settings\.toml cannot be read: Is a directory"):
+        place.load()
+
+
+def test_a_byte_order_mark_does_no_harm(place: Place) -> None:
+    place.write(user="\ufeffmodel = 'm'", dotenv="\ufeffFALLBACK_MODEL_ID=f")
+    settings = place.load().settings
+    assert (settings.model, settings.fallback_models) == ("m", ("f",))
+
+
+@pytest.mark.parametrize("broken", [{"HARNESS_MAX_TURNS": "many"}, {"HARNESS_PERMISSION_MODE": "x"}])
+def test_no_secret_is_in_settings_origins_errors_or_tracebacks(place: Place, broken: dict[str, str]) -> None:
+    secrets = {"ANTHROPIC_API_KEY": "sk-ant-one", "ANTHROPIC_AUTH_TOKEN": "token-two"}
+    place.write(dotenv="HARNESS_API_KEY=sk-ant-three")
+    loaded = place.load(environ=secrets)
+    with pytest.raises(SettingsError) as caught:
+        place.load(environ=secrets | broken)
+    shown = [
+        repr(loaded),
+        str(loaded.settings),
+        str(loaded.settings.model_dump()),
+        loaded.settings.model_dump_json(),
+        "".join(traceback.format_exception(caught.value)),
+    ]
+    for text in shown:
+        assert not any(secret in text for secret in ("sk-ant-one", "token-two", "sk-ant-three"))
+    assert loaded.settings.api_key is not None
+    assert loaded.settings.api_key.reveal() == "sk-ant-one"
+
+
+def test_the_reference_names_every_setting_with_what_fits_and_what_it_is_for() -> None:
+    reference = settings_reference()
+    entries = reference.split("### ")[1:]
+    assert [entry.splitlines()[0].strip("`") for entry in entries] == list(Settings.model_fields)
+    for entry in entries:
+        lines = entry.splitlines()
+        assert lines[2].endswith(".")
+        assert lines[4].removeprefix("- fits: ").strip()
+        assert "HARNESS_" in lines[6]
+    assert "- default: `10`" in reference
+    assert "- variables: `HARNESS_API_KEY`, `ANTHROPIC_API_KEY`" in reference
+    assert "- default: `false`" in reference
