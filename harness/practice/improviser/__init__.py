@@ -1,0 +1,17 @@
+"""The practice model that improvises: a little expert system behind a real Messages API.
+
+It answers plain requests in English and Japanese by rules alone, and it says so. What it reports is
+real: it asks for the tools it is offered and reads their results. In the order of an answer:
+
+1. `conversation` reads the request body: who asked what, which results are there, was an answer cut.
+2. `intents` holds the last prompt against a table of words and finds goals (`goals`), with `memory` for "it".
+3. `plans` has a plan for each goal: a small program that asks for tool calls and ends with a report.
+4. `planning` runs the plan on the results that are in the conversation already; what is missing is asked for.
+5. `cutting` keeps to the output limit, and finds the place where a cut answer goes on.
+
+Nothing is remembered between two requests, as with every model behind this API.
+"""
+
+from harness.practice.improviser.improviser import Improviser
+
+__all__ = ["Improviser"]

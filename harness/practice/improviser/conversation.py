@@ -1,0 +1,202 @@
+"""A request body, read: who asked what, which tools ran, what came back.
+
+The practice model has no memory. Like every model behind the Messages API it is handed the whole
+conversation with each request and must find its place in it again. This module does that reading.
+It accepts anything that is shaped like JSON; what it cannot make sense of, it passes over.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.events import Json
+from harness.practice.improviser.language import Language, language_of
+from harness.practice.improviser.summary_form import parse_summary
+from harness.practice.improviser.user_text import UserText, kind_of, restated_request, without_reminders
+from harness.practice.improviser.values import Call, Exchange, Result, Turn
+
+SHORTEST_LIMIT = 1
+DEFAULT_LIMIT = 8_000
+"""Output tokens that are assumed when the request names no usable limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the practice model knows when a request arrives: this, and nothing else."""
+
+    turns: tuple[Turn, ...]
+    """Oldest first. The last one is to be answered; it has the results that are there already."""
+    kept: str = ""
+    """Text of the answer in progress that was cut and is asked to be continued."""
+    continued: bool = False
+    nudged: bool = False
+    wants_summary: bool = False
+    said: str = ""
+    """All that the assistant said before the answer in progress."""
+    background: str = ""
+    """A summary of earlier messages that somebody else wrote."""
+    tools: tuple[Json, ...] = ()
+    max_tokens: int = DEFAULT_LIMIT
+
+    @property
+    def turn(self) -> Turn:
+        """The turn that is to be answered."""
+        return self.turns[-1]
+
+    @property
+    def earlier(self) -> tuple[Turn, ...]:
+        """The turns before it."""
+        return self.turns[:-1]
+
+    @property
+    def language(self) -> Language:
+        """The language of the last prompt; where that has no words, of the one before."""
+        for turn in reversed(self.turns):
+            if re.search(r"[^\W\d_]", turn.prompt):
+                return language_of(turn.prompt)
+        return Language.ENGLISH
+
+
+@dataclass(slots=True)
+class _Draft:
+    prompt: str
+    exchanges: list[Exchange] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    answered: bool = False
+
+    def done(self) -> Turn:
+        return Turn(self.prompt, tuple(self.exchanges), "\n".join(self.said), self.answered)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Goes through the messages once, from the first to the last."""
+
+    drafts: list[_Draft] = field(default_factory=list)
+    open_calls: dict[str, Call] = field(default_factory=dict)
+    tail: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    background: str = ""
+    last_kinds: frozenset[UserText] = frozenset()
+
+    def assistant(self, content: Any) -> None:
+        self._draft().answered = not any(block.get("type") == "tool_use" for block in _blocks(content))
+        for block in _blocks(content):
+            if block.get("type") == "text":
+                self.tail.append(_string(block.get("text")))
+            elif block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
+                call = Call(_string(block.get("name")), block["input"])
+                self.open_calls[_string(block.get("id"))] = call
+
+    def user(self, content: Any) -> None:
+        texts: list[str] = []
+        for block in _blocks(content):
+            if block.get("type") == "tool_result":
+                self._result(block)
+            elif block.get("type") == "text":
+                texts.append(without_reminders(_string(block.get("text"))))
+        kinds = [(kind_of(text), text) for text in texts if text]
+        self.last_kinds = frozenset(kind for kind, _ in kinds)
+        prompts = [text for kind, text in kinds if kind is UserText.PROMPT]
+        for kind, text in kinds:
+            if kind is UserText.SUMMARY:
+                self._summary(text)
+            elif kind is UserText.RESTATED:
+                self._restate(restated_request(text))
+        if prompts:
+            self.settle()
+            self.drafts.append(_Draft(prompts[-1]))
+
+    def _result(self, block: Json) -> None:
+        call = self.open_calls.pop(_string(block.get("tool_use_id")), None)
+        if call is None:
+            return
+        self.settle()
+        self._draft().answered = False
+        text = "\n".join(
+            _string(part.get("text")) for part in _blocks(block.get("content")) if part.get("type") == "text"
+        )
+        self._draft().exchanges.append(Exchange(call, Result(text, failed=block.get("is_error") is True)))
+
+    def _summary(self, text: str) -> None:
+        self.settle()
+        past = parse_summary(text)
+        if not past:
+            self.background = text
+        self.drafts = [_of(turn) for turn in past]
+
+    def _restate(self, request: str) -> None:
+        """The request in progress, whose results may stand in the summary before it."""
+        if request and (not self.drafts or self.drafts[-1].prompt.strip() != request):
+            self.drafts.append(_Draft(request))
+
+    def settle(self) -> None:
+        """What was said so far is a finished part of the conversation."""
+        text = "".join(self.tail)
+        self.tail.clear()
+        if text:
+            self.said.append(text)
+            self._draft().said.append(text)
+
+    def _draft(self) -> _Draft:
+        if not self.drafts:
+            self.drafts.append(_Draft(""))
+        return self.drafts[-1]
+
+
+def read_request(request: Json) -> Conversation:
+    """The conversation that a request body of the Messages API holds. Never raises for JSON-shaped input."""
+    reader = _Reader()
+    messages = request.get("messages")
+    for message in messages if isinstance(messages, list) else []:
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            reader.assistant(message.get("content"))
+        elif isinstance(message, dict):
+            reader.user(message.get("content"))
+    kinds = reader.last_kinds
+    asked_again = bool(kinds & {UserText.CONTINUE, UserText.NUDGE}) and UserText.PROMPT not in kinds
+    if not asked_again:
+        reader.settle()
+    raw_tools = request.get("tools")
+    tools = tuple(tool for tool in raw_tools if isinstance(tool, dict)) if isinstance(raw_tools, list) else ()
+    return Conversation(
+        turns=tuple(draft.done() for draft in reader.drafts) or (Turn(""),),
+        kept="".join(reader.tail),
+        continued=asked_again and UserText.CONTINUE in kinds,
+        nudged=asked_again and UserText.NUDGE in kinds,
+        wants_summary=UserText.SUMMARISE in kinds or (not tools and _summarises(request.get("system"))),
+        said="\n".join(reader.said),
+        background=reader.background,
+        tools=tools,
+        max_tokens=_limit(request.get("max_tokens")),
+    )
+
+
+def _of(past: Turn) -> _Draft:
+    return _Draft(past.prompt, list(past.exchanges), [past.said] if past.said else [], past.answered)
+
+
+def _summarises(system: Any) -> bool:
+    text = "\n".join(_string(block.get("text")) for block in _blocks(system))
+    return kind_of(text) is UserText.SUMMARISE
+
+
+def _blocks(content: Any) -> Iterator[Json]:
+    if isinstance(content, str):
+        yield {"type": "text", "text": content}
+    elif isinstance(content, list):
+        for block in content:
+            if isinstance(block, dict):
+                yield block
+            elif isinstance(block, str):
+                yield {"type": "text", "text": block}
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _limit(value: Any) -> int:
+    usable = isinstance(value, int) and not isinstance(value, bool) and value >= SHORTEST_LIMIT
+    return value if usable else DEFAULT_LIMIT

@@ -1,0 +1,58 @@
+"""The practice model that improvises."""
+
+from harness.events import Json
+from harness.practice.improviser import phrases as say
+from harness.practice.improviser.conversation import Conversation, read_request
+from harness.practice.improviser.cutting import remaining, within_limit
+from harness.practice.improviser.goals import Talk, Topic
+from harness.practice.improviser.intents import Understanding, understand
+from harness.practice.improviser.planning import Progress, replay
+from harness.practice.improviser.plans import plan_for
+from harness.practice.improviser.setting import Setting
+from harness.practice.improviser.summary import summarise
+from harness.practice.improviser.toolset import tool_set
+from harness.practice.improviser.values import Call
+from harness.practice.replies import ScriptedReply
+
+_SAYS_WHO_IT_IS = frozenset({Topic.IDENTITY, Topic.HELP, Topic.NOT_UNDERSTOOD, Topic.BEYOND})
+"""Topics whose answer introduces the model anyway."""
+
+
+class Improviser:
+    """A rule-based "model": a pure function of the request, with no state and no network (issue 2, item 7a)."""
+
+    def answer(self, request: Json) -> ScriptedReply:
+        """The reply to a request body of the Messages API. Never raises for a body that is shaped like JSON."""
+        conversation = read_request(request)
+        if conversation.wants_summary:
+            return within_limit(summarise(conversation), (), conversation.max_tokens)
+        if conversation.nudged and not conversation.kept.strip():
+            return within_limit(say.NOTHING_LEFT.in_(conversation.language), (), conversation.max_tokens)
+        text, calls = _whole_answer(conversation)
+        if conversation.continued or conversation.nudged:
+            text = remaining(text, conversation.kept)
+            if not text.strip() and not calls:
+                text = say.NOTHING_LEFT.in_(conversation.language)
+        return within_limit(text, calls, conversation.max_tokens)
+
+
+def _whole_answer(conversation: Conversation) -> tuple[str, tuple[Call, ...]]:
+    """The answer to the last turn as it would be without any limit."""
+    tools = tool_set(conversation.tools)
+    setting = Setting(conversation.language, tools)
+    understood = understand(conversation.turns, tools)
+    progress = replay(plan_for(setting, understood.goals), conversation.turn.exchanges)
+    if progress.ask is not None:
+        return progress.ask.words, progress.ask.calls
+    return _report(conversation, setting, understood, progress), ()
+
+
+def _report(conversation: Conversation, setting: Setting, understood: Understanding, progress: Progress) -> str:
+    """The report, with what was not understood, and with who is speaking if that was not said before."""
+    parts = [progress.report]
+    parts += [setting.say(say.UNCLEAR, part=part) for part in understood.unclear]
+    introduced = any(phrase in conversation.said for phrase in (say.INTRODUCTION.english, say.INTRODUCTION.japanese))
+    says_who = any(isinstance(goal, Talk) and goal.topic in _SAYS_WHO_IT_IS for goal in understood.goals)
+    if not introduced and not says_who and not any(turn.answered for turn in conversation.earlier):
+        parts.insert(0, setting.say(say.INTRODUCTION))
+    return "\n\n".join(part for part in parts if part.strip()) or setting.say(say.NOTHING_LEFT)

@@ -1,0 +1,191 @@
+# ruff: noqa: E501 - a phrase stands on one line in each language
+"""Everything the practice model says, in both languages side by side."""
+
+from dataclasses import dataclass
+
+from harness.practice.improviser.language import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A sentence in English and in Japanese, with places for values in braces."""
+
+    english: str
+    japanese: str
+
+    def in_(self, language: Language, **values: object) -> str:
+        """The sentence in a language, its places filled."""
+        text = self.japanese if language is Language.JAPANESE else self.english
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", str(value))
+        return text
+
+
+# Who is speaking
+
+INTRODUCTION = Phrase(
+    "(I am the rule-based practice model: no AI, just patterns and your real tools.)",
+    "(私はルールベースの練習用モデルです。AI ではなく、決まった規則と実際のツールで動いています。)",
+)
+IDENTITY = Phrase(
+    "I am the practice model of this program: a small rule-based program, not an AI. I look for patterns in your sentences, ask for the right tools, and report what they really returned. I need no API key and send nothing to the internet.",
+    "私はこのプログラムに付属する練習用モデルです。AI ではなく、小さなルールベースのプログラムです。文の中のパターンを探し、適切なツールを呼び出して、その実際の結果をお伝えします。API キーは不要で、インターネットには何も送りません。",
+)
+NOT_UNDERSTOOD = Phrase(
+    "I did not understand that. I am a rule-based practice model, not an AI, and only know plain requests. For example:\n\n- list the files\n- read README.md and tell me its headings\n- find TODO in *.py files\n\nSay “help” for more.",
+    "申し訳ありませんが、理解できませんでした。私は AI ではなくルールベースの練習用モデルで、簡単な依頼だけが分かります。例えば次のように話しかけてください。\n\n- ファイルの一覧を見せて\n- README.md を読んで見出しを教えて\n- TODO を探して\n\n「ヘルプ」と入力すると、もっと詳しくご案内します。",
+)
+BEYOND = Phrase(
+    "That needs real thinking, and I cannot do it: I am a rule-based practice model, not an AI. What I can do is, for example:\n\n- read a file and list its functions\n- replace “a” with “b” in a file\n- run the tests and tell you what failed",
+    "それには本当に考える力が必要で、私にはできません。私は AI ではなくルールベースの練習用モデルです。例えば次のことならできます。\n\n- ファイルを読んで関数の一覧を出す\n- ファイルの中の「a」を「b」に置き換える\n- テストを実行して、失敗した箇所を伝える",
+)
+HELP = Phrase(
+    "I am a rule-based practice model. I understand plain requests like these, also several in one sentence:\n\n- Files: “list the files in src”, “read README.md”, “what are its headings?”, “first 5 lines of it”, “which functions does app.py define?”\n- Search: “find TODO in *.py files”, “find all markdown files”, “how many lines has app.py?”, “compare a.txt and b.txt”\n- Change: “create notes.txt with the text “buy milk””, “append “eggs” to it”, “replace “milk” with “tea” in notes.txt”\n- Run: “run `python3 --version`”, “run the tests”, “which branch am I on?”, “show the last 3 commits”\n- Together: “read A.md and B.md, then write a summary to C.md”\n- And: “what is 17 * 4?”, “which tools do you have?”",
+    "私はルールベースの練習用モデルです。次のような簡単な依頼が分かります。一文で複数頼んでいただいても構いません。\n\n- ファイル: 「srcフォルダのファイルを一覧して」「README.md を読んで」「見出しを教えて」「app.py にはどんな関数がありますか」\n- 検索: 「TODO を探して」「Pythonファイルを探して」「app.py は何行ありますか」「a.txt と b.txt を比較して」\n- 変更: 「notes.txt を作って、内容は「牛乳」」「notes.txt に「卵」を追加して」「notes.txt の「牛乳」を「お茶」に置き換えて」\n- 実行: 「`python3 --version` を実行して」「テストを実行して」「今どのブランチですか」「最後のコミットを3件見せて」\n- まとめて: 「A.md と B.md を読んで、要約を C.md に書いて」\n- その他: 「17 * 4 は?」「使えるツールを教えて」",
+)
+GREETING = Phrase(
+    "Hello! Ask me for something in this folder, for example “list the files”, or say “help”.",
+    "こんにちは。このフォルダーのことを何でもお申し付けください。例えば「ファイルの一覧を見せて」。「ヘルプ」と入力すると使い方をご案内します。",
+)
+THANKS = Phrase("You are welcome. What next?", "どういたしまして。次は何をしましょうか。")
+GOODBYE = Phrase("Goodbye!", "さようなら。またいつでもどうぞ。")
+NO_REFERENT = Phrase(
+    "Which file do you mean? Please name it, for example “read README.md”.",
+    "どのファイルのことでしょうか。「README.md を読んで」のように名前を教えてください。",
+)
+UNCLEAR = Phrase("I did not understand this part: “{part}”.", "次の部分は理解できませんでした:「{part}」")
+TOOLS = Phrase("These are the tools I was given:\n\n{list}", "私が使えるツールは次のとおりです。\n\n{list}")
+NO_TOOLS = Phrase(
+    "I was given no tools in this conversation, so I can only talk.",
+    "この会話ではツールが一つも渡されていないため、お話しすることしかできません。",
+)
+NO_TOOL = Phrase(
+    "None of the tools I was given can {ability}.",
+    "渡されたツールの中に、それができるものがありません(必要な機能: {ability})。",
+)
+NEEDS_ARGUMENTS = Phrase(
+    "The tool {tool} also needs {names}. Please say it in the sentence, for example {example}.",
+    "ツール {tool} には {names} も必要です。例えば {example} のように指定してください。",
+)
+NOTHING_LEFT = Phrase("That was all; nothing is left to do.", "以上です。残っている作業はありません。")
+RESULT = Phrase("{expression} = {value}", "{expression} = {value} です。")
+NO_VALUE = Phrase("I cannot work out {expression}.", "{expression} は計算できませんでした。")
+
+# Before a tool is asked for
+
+WILL_LIST = Phrase("I will look at the files.", "ファイルを確認します。")
+WILL_READ = Phrase("I will read {path}.", "{path} を読みます。")
+WILL_LOOK_FOR = Phrase("I will look for {name} elsewhere.", "{name} を別の場所で探します。")
+WILL_SEARCH = Phrase("I will search for “{text}”.", "「{text}」を検索します。")
+WILL_FIND = Phrase("I will look for files that match {pattern}.", "{pattern} に一致するファイルを探します。")
+WILL_CHECK = Phrase("First I check whether {path} exists.", "まず {path} があるかどうか確認します。")
+WILL_WRITE = Phrase("Now I write {path}.", "{path} を書き込みます。")
+WILL_EDIT = Phrase("Now I change {path}.", "{path} を変更します。")
+WILL_RUN = Phrase("I will run `{command}`.", "`{command}` を実行します。")
+WILL_FIND_TESTS = Phrase("I will see how this project runs its tests.", "このプロジェクトのテスト方法を確認します。")
+WILL_USE = Phrase("I will use {tool}.", "{tool} を使います。")
+
+# Reports
+
+IN_FOLDER = Phrase("There are {count} files in {folder}:", "{folder} には {count} 個のファイルがあります。")
+ONE_IN_FOLDER = Phrase("There is one file in {folder}:", "{folder} には 1 個のファイルがあります。")
+THIS_FOLDER = Phrase("this folder", "このフォルダー")
+EMPTY_FOLDER = Phrase("There are no files in {folder}.", "{folder} にはファイルがありません。")
+MORE = Phrase("… and {count} more.", "… ほか {count} 件。")
+FILES_BELOW = Phrase("{folder}/ ({count} files)", "{folder}/({count} 個のファイル)")
+FOUND_FILES = Phrase("{count} files match {pattern}:", "{pattern} に一致するファイルは {count} 個です。")
+COUNTED_FILES = Phrase("{count} files match {pattern}.", "{pattern} に一致するファイルは {count} 個です。")
+COUNTED_ALL = Phrase("There are {count} files in {folder}.", "{folder} には {count} 個のファイルがあります。")
+NO_FILES = Phrase("No file matches {pattern}.", "{pattern} に一致するファイルはありません。")
+FOUND_HITS = Phrase(
+    "“{text}” stands in {count} places, in {files} files:",
+    "「{text}」は {files} 個のファイルの {count} か所にあります。",
+)
+ONE_HIT = Phrase("“{text}” stands in one place:", "「{text}」は 1 か所にあります。")
+COUNTED_HITS = Phrase(
+    "“{text}” stands on {count} lines in {files} files.", "「{text}」は {files} 個のファイルの {count} 行にあります。"
+)
+NO_HITS = Phrase("I did not find “{text}”.", "「{text}」は見つかりませんでした。")
+CONTENT = Phrase("{path} has {count} lines:", "{path} は {count} 行あります。")
+ONE_LINE = Phrase("{path} has one line:", "{path} は 1 行です。")
+EMPTY_FILE = Phrase("{path} is empty.", "{path} は空のファイルです。")
+LENGTH = Phrase("{path} has {count} lines.", "{path} は {count} 行です。")
+AT_LEAST = Phrase(
+    "{path} has more than {count} lines; the tool showed only that many.",
+    "{path} は {count} 行を超えています(ツールが表示したのはそこまでです)。",
+)
+PART_SHOWN = Phrase("(The tool showed only a part of it.)", "(ツールが表示したのは一部だけです。)")
+FIRST_LINES = Phrase("The first {count} lines of {path}:", "{path} の最初の {count} 行です。")
+LAST_LINES = Phrase("The last {count} lines of {path}:", "{path} の最後の {count} 行です。")
+HEADINGS = Phrase("The headings of {path}:", "{path} の見出しは次のとおりです。")
+NO_HEADINGS = Phrase("{path} has no headings.", "{path} に見出しはありません。")
+FUNCTIONS = Phrase("The functions in {path}:", "{path} の関数は次のとおりです。")
+NO_FUNCTIONS = Phrase("I see no functions in {path}.", "{path} に関数は見当たりません。")
+CLASSES = Phrase("The classes in {path}:", "{path} のクラスは次のとおりです。")
+NO_CLASSES = Phrase("I see no classes in {path}.", "{path} にクラスは見当たりません。")
+SUMMARY_OF = Phrase("{path}, {count} lines, in short:", "{path}({count} 行)の要約です。")
+OPENING = Phrase("It begins: {text}", "冒頭: {text}")
+SECTIONS = Phrase("Sections: {list}", "見出し: {list}")
+DEFINES = Phrase("Defines: {list}", "定義: {list}")
+WROTE = Phrase("{path} is written ({count} lines).", "{path} を作成しました({count} 行)。")
+EXISTS = Phrase(
+    "{path} exists already, so I left it as it is. Say “overwrite it” if it may be replaced, or “append … to {path}”.",
+    "{path} は既にあるため、変更していません。上書きしてよければ「上書きして」、追記する場合は「{path} に「…」を追加して」と入力してください。",
+)
+APPENDED = Phrase("I added “{text}” at the end of {path}.", "{path} の末尾に「{text}」を追加しました。")
+REPLACED = Phrase("In {path}, “{old}” is now “{new}”.", "{path} の「{old}」を「{new}」に置き換えました。")
+NOT_IN_FILE = Phrase(
+    "“{old}” does not occur in {path}, so I changed nothing.",
+    "{path} に「{old}」は見つからなかったため、何も変更していません。",
+)
+SEVERAL_IN_FILE = Phrase(
+    "“{old}” occurs {count} times in {path}. I replaced all of them.",
+    "{path} には「{old}」が {count} か所あり、すべて置き換えました。",
+)
+PARTLY_SEEN = Phrase(
+    "I could see only a part of {path}, so I did not dare to rewrite it.",
+    "{path} は一部しか読めなかったため、書き換えは行いませんでした。",
+)
+SAME = Phrase("{first} and {second} are the same.", "{first} と {second} は同じ内容です。")
+DIFFERENT = Phrase(
+    "{first} and {second} differ: {added} lines only in the second, {removed} only in the first.",
+    "{first} と {second} には違いがあります。{second} だけにある行は {added} 行、{first} だけにある行は {removed} 行です。",
+)
+RAN = Phrase("`{command}` succeeded:", "`{command}` は成功しました。")
+RAN_SILENTLY = Phrase("`{command}` succeeded and printed nothing.", "`{command}` は成功し、出力はありませんでした。")
+RAN_BADLY = Phrase("`{command}` failed{code}:", "`{command}` は失敗しました{code}。")
+EXIT_CODE = Phrase(" (exit code {code})", "(終了コード {code})")
+TESTS_PASSED = Phrase("The tests pass (`{command}`{tally}).", "テストは成功しました(`{command}`{tally})。")
+TESTS_FAILED = Phrase("The tests fail (`{command}`{tally}):", "テストは失敗しました(`{command}`{tally})。")
+NO_TESTS = Phrase(
+    "I found no tests here: no pyproject.toml, package.json, Makefile or other file that says how to run them, and no test files.",
+    "テストが見つかりませんでした。pyproject.toml、package.json、Makefile など実行方法が分かるファイルも、テストファイルもありません。",
+)
+CANNOT_FIX = Phrase(
+    "I cannot repair them myself: I am a rule-based practice model. Read the failing file, then ask me to replace one text with another.",
+    "私はルールベースの練習用モデルのため、自分で修正することはできません。失敗したファイルを読み、「a」を「b」に置き換える、という形でご依頼ください。",
+)
+TOOL_SAID = Phrase("{tool} answered:", "{tool} の結果です。")
+SHORTENED = Phrase(
+    "(The output was shortened. The tool's note: {note})", "(出力は省略されています。ツールの注記: {note})"
+)
+
+# When it did not work
+
+FAILED = Phrase("That did not work: {reason}", "うまくいきませんでした: {reason}")
+NOT_FOUND = Phrase(
+    "{path} does not exist, and I found no other file of that name.",
+    "{path} は存在せず、同じ名前のファイルも見つかりませんでした。",
+)
+FOUND_INSTEAD = Phrase("{path} does not exist, but {found} does.", "{path} はありませんが、{found} がありました。")
+SEVERAL_FOUND = Phrase(
+    "{path} does not exist. Did you mean one of these?", "{path} は存在しません。次のいずれかでしょうか。"
+)
+DENIED = Phrase(
+    "I was not allowed to do that ({what}), so I stopped.", "許可されなかったため、実行していません({what})。"
+)
+CANCELLED = Phrase(
+    "That was interrupted ({what}), so I do not know what came of it.",
+    "途中で中断されたため、結果は分かりません({what})。",
+)
+TOO_LONG_CALL = Phrase("The call does not fit into the output limit.", "呼び出しが出力の上限に収まりません。")

@@ -1,0 +1,142 @@
+"""From goals to one plan: each goal has its plan, and the order is right."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from harness.practice.improviser import phrases as say
+from harness.practice.improviser.arithmetic import value_of
+from harness.practice.improviser.change_plans import append_text, create_file, replace_text, write
+from harness.practice.improviser.command_plans import about_project, run_command, run_tests, use_tool
+from harness.practice.improviser.file_plans import compare_files, find_files, list_files, read_file, search_text
+from harness.practice.improviser.goals import (
+    AboutProject,
+    AppendText,
+    Calculate,
+    CompareFiles,
+    CreateFile,
+    FindFiles,
+    Goal,
+    ListFiles,
+    ReadFile,
+    ReplaceText,
+    RunCommand,
+    RunTests,
+    SaveReport,
+    SearchText,
+    Talk,
+    Topic,
+    UseTool,
+)
+from harness.practice.improviser.planning import Plan, one_after_another, together
+from harness.practice.improviser.setting import Setting
+from harness.practice.improviser.toolset import NoTool
+
+
+def plan_for(setting: Setting, goals: Sequence[Goal]) -> Plan:
+    """One plan for all goals: what only looks goes side by side, what changes something waits its turn."""
+    return one_after_another(tuple(_stages(setting, goals)))
+
+
+def _stages(setting: Setting, goals: Sequence[Goal]) -> Iterator[Plan]:
+    for changes, group in groupby(goals, key=lambda goal: goal.changes):
+        plans = [_guarded(setting, goal) for goal in group]
+        yield one_after_another(plans) if changes else together(plans)
+
+
+def _guarded(setting: Setting, goal: Goal) -> Plan:
+    """A plan that says so when the tools it needs are not there."""
+    try:
+        return (yield from _plan(setting, goal))
+    except NoTool as missing:
+        if not setting.tools.tools:
+            return setting.say(say.NO_TOOLS)
+        return setting.say(say.NO_TOOL, ability=missing.ability.value)
+
+
+def _plan(setting: Setting, goal: Goal) -> Plan:
+    match goal:
+        case ListFiles():
+            return list_files(setting, goal)
+        case FindFiles():
+            return find_files(setting, goal)
+        case ReadFile():
+            return read_file(setting, goal)
+        case SearchText():
+            return search_text(setting, goal)
+        case CompareFiles():
+            return compare_files(setting, goal)
+        case AboutProject():
+            return about_project(setting, goal)
+        case CreateFile():
+            return create_file(setting, goal)
+        case SaveReport():
+            return _save_report(setting, goal)
+        case AppendText():
+            return append_text(setting, goal)
+        case ReplaceText():
+            return replace_text(setting, goal)
+        case RunCommand():
+            return run_command(setting, goal)
+        case RunTests():
+            return run_tests(setting, goal)
+        case UseTool():
+            return use_tool(setting, goal)
+        case Calculate():
+            return _said(_calculation(setting, goal))
+        case Talk():
+            return _said(_talk(setting, goal.topic))
+        case _:
+            raise NotImplementedError(f"no plan for {goal}")
+
+
+def _save_report(setting: Setting, goal: SaveReport) -> Plan:
+    """Find out, then write down what was found out."""
+    if not goal.goals:
+        return setting.say(say.NO_REFERENT)
+    report = yield from plan_for(setting, goal.goals)
+    done = yield from write(setting, goal.path, report + "\n")
+    return f"{done}\n\n{report}"
+
+
+def _said(text: str) -> Plan:
+    """A plan that needs nothing."""
+    yield from ()
+    return text
+
+
+def _calculation(setting: Setting, goal: Calculate) -> str:
+    value = value_of(goal.expression)
+    if value is None:
+        return setting.say(say.NO_VALUE, expression=goal.expression)
+    return setting.say(
+        say.RESULT, expression=goal.expression, value=f"{value:.12g}" if isinstance(value, float) else value
+    )
+
+
+def _talk(setting: Setting, topic: Topic) -> str:
+    match topic:
+        case Topic.GREETING:
+            return setting.say(say.GREETING)
+        case Topic.THANKS:
+            return setting.say(say.THANKS)
+        case Topic.GOODBYE:
+            return setting.say(say.GOODBYE)
+        case Topic.IDENTITY:
+            return setting.say(say.IDENTITY)
+        case Topic.HELP:
+            return setting.say(say.HELP)
+        case Topic.TOOLS:
+            return _tools(setting)
+        case Topic.BEYOND:
+            return setting.say(say.BEYOND)
+        case Topic.NO_REFERENT:
+            return setting.say(say.NO_REFERENT)
+        case Topic.NOT_UNDERSTOOD:
+            return setting.say(say.NOT_UNDERSTOOD)
+
+
+def _tools(setting: Setting) -> str:
+    if not setting.tools.tools:
+        return setting.say(say.NO_TOOLS)
+    lines = [f"**{tool.name}**: {tool.description.split('. ')[0].strip().rstrip('.')}" for tool in setting.tools.tools]
+    return setting.say(say.TOOLS, list=setting.bullets(lines))

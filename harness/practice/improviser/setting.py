@@ -1,0 +1,65 @@
+"""What every plan is given: the language to speak and the tools to use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.practice.improviser.language import Language
+from harness.practice.improviser.phrases import CANCELLED, DENIED, FAILED, MORE, Phrase
+from harness.practice.improviser.results import output_of
+from harness.practice.improviser.toolset import ToolSet
+from harness.practice.improviser.values import Call, Result
+
+MOST_LISTED = 60
+LONGEST_BLOCK = 6_000
+"""Characters of a file or an output that a report shows."""
+LONGEST_REASON = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a plan is carried out."""
+
+    language: Language
+    tools: ToolSet
+
+    def say(self, phrase: Phrase, **values: object) -> str:
+        """A phrase in the language of the conversation."""
+        return phrase.in_(self.language, **values)
+
+    def trouble(self, result: Result, call: Call) -> str:
+        """What is to be said of a call that failed; "" when it did not."""
+        if not result.failed:
+            return ""
+        if result.denied:
+            return self.say(DENIED, what=described(call))
+        if result.cancelled:
+            return self.say(CANCELLED, what=described(call))
+        return self.say(FAILED, reason=excerpt(output_of(result) or result.text.strip() or described(call)))
+
+    def bullets(self, items: Sequence[str], most: int = MOST_LISTED) -> str:
+        """A list, its end left out where it is very long."""
+        lines = [f"- {item}" for item in items[:most]]
+        if len(items) > most:
+            lines.append(f"- {self.say(MORE, count=len(items) - most)}")
+        return "\n".join(lines)
+
+
+def described(call: Call) -> str:
+    """A call in a few words: the tool and its first argument."""
+    first = next((value for value in call.input.values() if isinstance(value, str)), "")
+    line = first.strip().splitlines()[0] if first.strip() else ""
+    return f"{call.name} {line[:80]}".strip()
+
+
+def excerpt(text: str, most: int = LONGEST_REASON) -> str:
+    """The beginning of a text."""
+    return text if len(text) <= most else f"{text[:most].rstrip()} …"
+
+
+def fenced(text: str, most: int = LONGEST_BLOCK) -> str:
+    """Text as a code block, head and tail where it is very long."""
+    shown = text if len(text) <= most else f"{text[: most // 2].rstrip()}\n…\n{text[-most // 2 :].lstrip()}"
+    fence = "```"
+    while fence in shown:
+        fence += "`"
+    return f"{fence}\n{shown}\n{fence}"

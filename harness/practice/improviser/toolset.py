@@ -1,0 +1,203 @@
+"""The tools of a request, by what they can do.
+
+The practice model knows seven abilities. Which offered tool has which is read off its name and its
+schema, so that it works with this program's tools and with those of any other client. An ability
+that no tool has is made of the shell, where there is one.
+"""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from harness.events import Json
+from harness.practice.improviser.schemas import fits, properties_of, required_of, smallest
+from harness.practice.improviser.values import Call
+
+
+class Ability(StrEnum):
+    """What a request of a person may need."""
+
+    RUN = "run a command"
+    READ = "read a file"
+    WRITE = "write a file"
+    EDIT = "change a file"
+    FIND = "find files by name"
+    SEARCH = "search in files"
+    LIST = "list a folder"
+
+
+class NoTool(Exception):  # noqa: N818 - it is an answer to a wish, not a mistake
+    """None of the offered tools has the ability."""
+
+    def __init__(self, ability: Ability) -> None:
+        super().__init__(ability.value)
+        self.ability = ability
+
+
+_NAMES: Mapping[Ability, str] = {
+    Ability.RUN: r"bash|sh|shell|terminal|exec|execute|run|command|(run|execute)_?(bash|shell|command|terminal)(_cmd)?",
+    Ability.READ: r"read|cat|view|(read|open|view|get|cat)_?(text_?)?file(_contents?)?|read_text",
+    Ability.WRITE: r"write|(write|create|save)_?(to_?)?(text_?)?file|save",
+    Ability.EDIT: r"edit|(edit|patch|modify)_?file|str_?replace|replace(_in_file)?|search_replace",
+    Ability.FIND: r"glob|find|(find|search|glob)_?files|file_search",
+    Ability.SEARCH: r"grep|rg|ripgrep|search|(search|grep)_?(in_?)?(code|text|files?|content)|code_search|search_text",
+    Ability.LIST: r"ls|list|dir|list_?(files|dir|directory|folder)|read_?dir(ectory)?",
+}
+
+_FIELDS: Mapping[str, str] = {
+    "command": r"command|cmd|script|commandline|command_line",
+    "path": r"path|file_?path|file_?name|file|target(_file)?|absolute_path|relative_path",
+    "folder": r"path|dir(ectory)?(_path)?|folder|root|base(_dir)?|relative_workspace_path",
+    "content": r"content|contents|text|data|file_text|body",
+    "old": r"old(_(text|string|str|content))?|search|find|from",
+    "new": r"new(_(text|string|str|content))?|replace(ment)?|with|to",
+    "pattern": r"pattern|query|regex|regexp|glob(_pattern)?|expression|text|search|word",
+    "include": r"glob|include(_pattern)?|file_(pattern|glob)|files|type",
+    "offset": r"offset|start(_line)?|from_line|first_line",
+    "limit": r"limit|lines|max_lines|count|line_count",
+}
+"""How tools call the things that a plan speaks of."""
+
+_NEEDS: Mapping[Ability, tuple[str, ...]] = {
+    Ability.RUN: ("command",),
+    Ability.READ: ("path",),
+    Ability.WRITE: ("path", "content"),
+    Ability.EDIT: ("path", "old", "new"),
+    Ability.FIND: ("pattern",),
+    Ability.SEARCH: ("pattern",),
+    Ability.LIST: ("folder",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as the request offers it."""
+
+    name: str
+    description: str
+    schema: Json
+
+    def call(self, values: Json) -> Call | None:
+        """A call with these fields, required ones filled up; None when it cannot be made to fit."""
+        given = dict(values)
+        fields = properties_of(self.schema)
+        for name in required_of(self.schema):
+            if name not in given:
+                given[name] = smallest(fields.get(name, {}), self.schema)
+        return Call(self.name, given) if fits(given, self.schema, self.schema) else None
+
+    def field_for(self, role: str) -> str | None:
+        """The name of the field that holds `role`, None when there is none."""
+        return next(
+            (name for name in properties_of(self.schema) if re.fullmatch(_FIELDS[role], name, re.IGNORECASE)), None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSet:
+    """The tools of one request."""
+
+    tools: tuple[Tool, ...]
+    abilities: Mapping[Ability, Tool]
+
+    @property
+    def own(self) -> tuple[Tool, ...]:
+        """Tools that have none of the known abilities: somebody's own."""
+        known = {tool.name for tool in self.abilities.values()}
+        return tuple(tool for tool in self.tools if tool.name not in known)
+
+    def can(self, ability: Ability) -> bool:
+        """Whether the ability is there, directly or by way of the shell."""
+        if ability in self.abilities or Ability.RUN in self.abilities:
+            return True
+        return (ability is Ability.LIST and Ability.FIND in self.abilities) or (
+            ability is Ability.EDIT and {Ability.READ, Ability.WRITE} <= set(self.abilities)
+        )
+
+    def run(self, command: str) -> Call:
+        """A call that runs a shell command."""
+        return self._direct(Ability.RUN, command=command) or _none(Ability.RUN)
+
+    def read(self, path: str) -> Call:
+        """A call that reads a file whole."""
+        return self._direct(Ability.READ, path=path) or self._shell(Ability.READ, f"cat -- {shlex.quote(path)}")
+
+    def write(self, path: str, content: str) -> Call:
+        """A call that writes a file whole."""
+        direct = self._direct(Ability.WRITE, path=path, content=content)
+        return direct or self._shell(Ability.WRITE, f"printf %s {shlex.quote(content)} > {shlex.quote(path)}")
+
+    def edit(self, path: str, old: str, new: str) -> Call | None:
+        """A call that replaces the one place where `old` stands; None when no tool does this."""
+        return self._direct(Ability.EDIT, path=path, old=old, new=new)
+
+    def find(self, pattern: str, folder: str | None = None) -> Call:
+        """A call that lists the files whose path fits a glob pattern."""
+        deep = pattern if "/" in pattern else f"**/{pattern}"
+        direct = self._direct(Ability.FIND, pattern=deep, folder=folder)
+        name = shlex.quote(pattern.rsplit("/", 1)[-1])
+        return direct or self._shell(
+            Ability.FIND, f"find {shlex.quote(folder or '.')} -not -path '*/.*' -name {name} | sort"
+        )
+
+    def exists(self, path: str) -> Call:
+        """A call that names `path` if it is there, and nothing else."""
+        return self._direct(Ability.FIND, pattern=path.removeprefix("./")) or self._shell(
+            Ability.FIND, f"ls -d -- {shlex.quote(path)} 2>/dev/null || true"
+        )
+
+    def listing(self, folder: str | None = None) -> Call:
+        """A call that lists a folder with what lies below it."""
+        if Ability.FIND not in self.abilities and (direct := self._direct(Ability.LIST, folder=folder or ".")):
+            return direct
+        try:
+            return self.find("**/*", folder)
+        except NoTool as missing:
+            raise NoTool(Ability.LIST) from missing
+
+    def search(self, pattern: str, folder: str | None = None, include: str | None = None) -> Call:
+        """A call that finds the lines that fit a regular expression."""
+        deep = include if include is None or "/" in include else f"**/{include}"
+        direct = self._direct(Ability.SEARCH, pattern=pattern, folder=folder, include=deep)
+        only = f"--include={shlex.quote(include.rsplit('/', 1)[-1])} " if include else ""
+        command = f"grep -rnIE {only}--exclude-dir='.*' -e {shlex.quote(pattern)} -- {shlex.quote(folder or '.')}"
+        return direct or self._shell(Ability.SEARCH, command)
+
+    def _direct(self, ability: Ability, **roles: str | None) -> Call | None:
+        tool = self.abilities.get(ability)
+        if tool is None:
+            return None
+        values: dict[str, Any] = {}
+        for role, value in roles.items():
+            name = tool.field_for(role)
+            if value is not None and name is not None and name not in values:
+                values[name] = value
+        return tool.call(values)
+
+    def _shell(self, ability: Ability, command: str) -> Call:
+        return self._direct(Ability.RUN, command=command) or _none(ability)
+
+
+def tool_set(tools: tuple[Json, ...]) -> ToolSet:
+    """The tools of a request, sorted by ability. Tools without a usable name are passed over."""
+    offered = []
+    for raw in tools:
+        name, schema = raw.get("name"), raw.get("input_schema")
+        if isinstance(name, str) and name and isinstance(schema, dict):
+            description = raw.get("description")
+            offered.append(Tool(name, description if isinstance(description, str) else "", schema))
+    abilities: dict[Ability, Tool] = {}
+    for tool in offered:
+        for ability, names in _NAMES.items():
+            has_fields = all(tool.field_for(role) for role in _NEEDS[ability])
+            if ability not in abilities and has_fields and re.fullmatch(names, tool.name, re.IGNORECASE):
+                abilities[ability] = tool
+                break
+    return ToolSet(tuple(offered), abilities)
+
+
+def _none(ability: Ability) -> Call:
+    raise NoTool(ability)

@@ -1,0 +1,87 @@
+"""The nouns of the improviser: calls, results, turns."""
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from harness.events import Json
+
+_DENIED = re.compile(
+    r"\bpermission was (denied|refused)\b|\b(user|person)\b.{0,30}\b(did not|didn't) (allow|permit|consent)"
+    r"|\bwas not allowed\b|\b(user|person)\b.{0,30}\b(denied|declined|refused|rejected|said no)\b"
+    r"|\b(denied|declined|refused|rejected) by (the |a )?(user|person|mode|rule|default)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CANCELLED = re.compile(
+    r"\b(cancelled|canceled|interrupted|aborted)\b|was (stopped|ended) before|\b(was )?not run\b|\bnever ran\b",
+    re.IGNORECASE,
+)
+_MISSING = re.compile(
+    r"no such file|not found|does not exist|doesn't exist|cannot find|there is no (file|folder|directory)",
+    re.IGNORECASE,
+)
+_SHORTENED = re.compile(
+    r"^\W*[\[(<…].*\b(shortened|truncated|omitted|left out|more lines follow|\d more|stopped at|all of it is in)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call: asked for, or wished for."""
+
+    name: str
+    input: Json
+
+    @property
+    def key(self) -> str:
+        """The same for two calls that ask for the same."""
+        return f"{self.name} {json.dumps(self.input, sort_keys=True, ensure_ascii=False)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool call brought."""
+
+    text: str
+    failed: bool = False
+
+    @property
+    def denied(self) -> bool:
+        """The person, or a rule, did not allow the call."""
+        return self.failed and _DENIED.search(self.text[:2_000]) is not None
+
+    @property
+    def cancelled(self) -> bool:
+        """The call was ended or never begun."""
+        return self.failed and not self.denied and _CANCELLED.search(self.text[:300]) is not None
+
+    @property
+    def missing(self) -> bool:
+        """The thing that was named does not exist."""
+        return self.failed and not self.denied and _MISSING.search(self.text[:2_000]) is not None
+
+    @property
+    def shortened(self) -> str:
+        """The note that says that this is not the whole output, "" when it is whole."""
+        notes = [line.strip() for line in self.text.splitlines() if _SHORTENED.search(line[:400])]
+        return notes[-1] if notes else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A call and its result."""
+
+    call: Call
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A request of the person and what has come of it so far."""
+
+    prompt: str
+    exchanges: tuple[Exchange, ...] = field(default=())
+    said: str = ""
+    answered: bool = False
+    """The last that happened in it is that the model said something, without asking for a tool."""
