@@ -96,7 +96,7 @@ class Connection:
 
         file = self._settings.practice_script
         script = Script.load(file) if file is not None else None
-        server = PracticeServer(Improviser(), script=script, tokens=self._counter)
+        server = PracticeServer(Improviser(), script=script, tokens=self._counter, remember=0)
         await self._opened.enter_async_context(server)
         return checked(server.base_url, api_key=PRACTICE_KEY, origin="the built-in practice model")
 
