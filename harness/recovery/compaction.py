@@ -7,6 +7,8 @@ RESERVE = 20_000
 """Tokens kept for the answer, at most."""
 COMPACT_MARGIN = 13_000
 BLOCK_MARGIN = 3_000
+FULL_WINDOW = 200_000
+"""Windows from this size on have the margins above; smaller ones have smaller margins."""
 TAIL_SHARE = 0.2
 """Share of the window that may stay verbatim behind a summary."""
 SUMMARY_TRIES = 3
@@ -34,10 +36,13 @@ def thresholds(window: int, max_output: int) -> Thresholds:
 
     All margins shrink in proportion below that, so that a small window is still usable.
     """
-    usable = window - min(max_output, RESERVE, window // 10)
-    compact = usable - min(COMPACT_MARGIN, window * COMPACT_MARGIN // 200_000)
-    block = usable - min(BLOCK_MARGIN, window * BLOCK_MARGIN // 200_000)
-    return Thresholds(usable, compact, block)
+    scaled = min(window, FULL_WINDOW)
+    reserve = min(max_output * FULL_WINDOW, RESERVE * scaled)
+
+    def below(margin: int) -> int:
+        return window - (reserve + margin * scaled) // FULL_WINDOW
+
+    return Thresholds(below(0), below(COMPACT_MARGIN), below(BLOCK_MARGIN))
 
 
 @dataclass(frozen=True, slots=True)
