@@ -15,9 +15,9 @@ def joined(kept: str, more: str) -> str:
     """
     if not kept or not more:
         return kept or more
-    if len(kept) >= MIN_OVERLAP and more.lstrip().startswith(kept.strip()):
-        lead = more[: len(more) - len(more.lstrip())]
-        return kept[: len(kept) - len(kept.lstrip())] + more[len(lead) :]
+    said, lead = kept.strip(), len(more) - len(more.lstrip())
+    if _more_than_chance(said) and more.startswith(said, lead):
+        return kept[: len(kept) - len(kept.lstrip())] + more[lead:]
     return kept + more[overlap(kept, more) :]
 
 
@@ -39,4 +39,8 @@ def overlap(kept: str, more: str) -> int:
         while length and (length == len(pattern) or char != pattern[length]):
             length = failure[length - 1]
         length += char == pattern[length]
-    return length if length >= MIN_OVERLAP and len(set(more[:length])) >= MIN_VARIETY else 0
+    return length if _more_than_chance(more[:length]) else 0
+
+
+def _more_than_chance(agreement: str) -> bool:
+    return len(agreement) >= MIN_OVERLAP and len(set(agreement)) >= MIN_VARIETY
