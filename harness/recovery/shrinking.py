@@ -7,6 +7,7 @@ or go together.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harness.events import Block, Message
 
@@ -68,12 +69,13 @@ def shrink(rounds: Sequence[Round], budget: int, count: Callable[[Message], int]
 
 
 def middle_cut(text: str, length: int) -> str:
-    """`text` with its middle left out when it is longer than `length` characters, and a mark that says so."""
+    """`text` with its middle left out, so that `length` characters and a mark stay; whole where that saves nothing."""
     if len(text) <= length:
         return text
     head = int(length * HEAD_SHARE)
     tail = length - head
-    return f"{text[:head]}\n[… {len(text) - length:,} characters left out …]\n{text[len(text) - tail :]}"
+    cut = f"{text[:head]}\n[… {len(text) - length:,} characters left out …]\n{text[len(text) - tail :]}"
+    return cut if len(cut) < len(text) else text
 
 
 def _shortened(group: Round, length: int, *, results_only: bool) -> Round:
@@ -95,11 +97,21 @@ def _shortened_block(block: Block, length: int, *, results_only: bool) -> Block:
         case {"type": "text", "text": str(text)} if not results_only:
             return {**block, "text": middle_cut(text, length)}
         case {"type": "tool_use", "input": dict(values)} if not results_only:
-            cut = {key: middle_cut(v, length) if isinstance(v, str) else v for key, v in values.items()}
-            return {**block, "input": cut}
+            return {**block, "input": _shortened_value(values, length)}
         case {"type": "image" | "document" as kind} if not results_only:
             return {"type": "text", "text": f"[{kind} left out]"}
     return block
+
+
+def _shortened_value(value: Any, length: int) -> Any:
+    match value:
+        case str():
+            return middle_cut(value, length)
+        case dict():
+            return {key: _shortened_value(inner, length) for key, inner in value.items()}
+        case list():
+            return [_shortened_value(inner, length) for inner in value]
+    return value
 
 
 def drainable(rounds: Sequence[Round], keep_last: int = 5, longer_than: int = 2_000) -> tuple[str, ...]:
