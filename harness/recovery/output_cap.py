@@ -4,6 +4,8 @@ from harness.recovery.state import RecoveryLimits, Situation, TurnState
 
 MARGIN = 1_000
 """Tokens kept free between prompt, answer and window, because the prompt's size is an estimate."""
+LOWERINGS = 2
+"""A cap can pass two limits, the model's maximum and what the window leaves; the request is not mended a third time."""
 FLOOR = 3_000
 """Below this an answer is not worth asking for; the history is shortened instead (recovery D5)."""
 

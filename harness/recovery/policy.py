@@ -48,9 +48,9 @@ def _decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situat
         raised = replace(state, raised_cap=larger, escalated=True, retries=0, overloads=0)
         reason = f"the answer was cut at {output_cap.cap_for(state, limits, situation):,} tokens; asking for {larger:,}"
         return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
-    good = state.after_good_reply(reply.usage.output)
     if cut:
-        return _continue_cut(good, reply, limits)
+        return _continue_cut(state.after_reply(reply.usage.output), reply, limits)
+    good = state.after_good_reply(reply.usage.output)
     if reply.calls or reply.cut_calls:
         return _run_tools(good, reply, limits)
     if reply.stop_reason == "pause_turn" and state.pauses < limits.pauses:
@@ -62,7 +62,7 @@ def _decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situat
         reason = "the answer was empty; asking again"
         return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
     if _budget_left(good, limits):
-        nudged = replace(good, nudges=good.nudges + 1, compacted=False)
+        nudged = replace(good, nudged_at=(*good.nudged_at, good.output_tokens), compacted=False)
         reason = f"{good.output_tokens:,} of {limits.token_budget:,} tokens used; going on"
         return Continue(
             nudged, reason, reply.content, Nudge.TOKEN_BUDGET, code=TransitionCode.TOKEN_BUDGET_CONTINUATION
@@ -71,14 +71,14 @@ def _decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situat
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
 
 
-def _continue_cut(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
-    if good.continuations >= limits.continuations:
+def _continue_cut(state: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
+    if state.continuations >= limits.continuations:
         reason = (
             f"the answer was still cut after {limits.continuations} continuations; "
             "the text so far is kept: ask for the rest in smaller parts"
         )
-        return Stop(good, reason, TransitionCode.BUDGET_EXHAUSTED, _speakable(reply.content))
-    again = replace(good, continuations=good.continuations + 1)
+        return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED, _speakable(reply.content))
+    again = replace(state, continuations=state.continuations + 1)
     reason = f"the answer was cut; continuation {again.continuations} of {limits.continuations}"
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
     if reply.calls or reply.cut_calls:
@@ -87,14 +87,12 @@ def _continue_cut(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Deci
 
 
 def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
-    if reply.calls or reply.stop_reason != "tool_use":
-        malformed = 0 if reply.calls else good.malformed
-    else:
-        malformed = good.malformed + 1
+    malformed = 0 if reply.calls else good.malformed + 1
     counted = replace(good, malformed=malformed)
     if malformed >= limits.malformed_calls:
         reason = (
-            f"{malformed} replies in a row asked for a tool with input that is not a JSON object; "
+            f"{malformed} replies in a row asked for tools in a form that cannot be run "
+            f"({reply.cut_calls[-1].name}: {reply.cut_calls[-1].why}); "
             "try again, or use another model with /model"
         )
         return Stop(counted, reason, TransitionCode.MALFORMED_TOOL_USE, _speakable(reply.content))
@@ -111,9 +109,8 @@ def _budget_left(state: TurnState, limits: RecoveryLimits) -> bool:
     """True when the model should be nudged to go on (recovery H2)."""
     if limits.token_budget is None or state.output_tokens >= 0.9 * limits.token_budget:
         return False
-    last_two = state.nudge_gains[-2:]
-    diminishing = state.nudges >= 3 and all(gain < limits.diminishing_tokens for gain in last_two)
-    return not diminishing
+    gains = state.nudge_gains
+    return len(gains) < 3 or any(gain >= limits.diminishing_tokens for gain in gains[-2:])
 
 
 # ── faults ──────────────────────────────────────────────────────────────────────────────────────
@@ -121,7 +118,7 @@ def _budget_left(state: TurnState, limits: RecoveryLimits) -> bool:
 
 def _decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     if fault.kind is FaultKind.CANCELLED:
-        return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, fault.kept)
+        return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, _speakable(fault.kept))
     response = _response_to(fault)
     if fault.kept and response in RETRIED:
         return _keep_what_is_complete(state, fault, limits, situation)
@@ -140,21 +137,15 @@ def _decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situat
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.STOP:
             return _stop(state, fault)
-        case Response.RETRY_ONCE if OneOff.UNKNOWN_FAULT in state.tried:
-            return _stop(state, fault)
-        case Response.RETRY_ONCE:
-            return _retry(state.trying(OneOff.UNKNOWN_FAULT), fault, limits, situation)
-        case Response.RETRY_THEN_SWITCH:
-            return _decide_overloaded(state, fault, limits, situation)
-        case Response.RETRY | Response.RETRY_FRESH:
-            return _retry(replace(state, overloads=0), fault, limits, situation)
+        case Response.RETRY | Response.RETRY_FRESH | Response.RETRY_ONCE | Response.RETRY_THEN_SWITCH:
+            return _try_again(state, fault, limits, situation)
 
 
 def _response_to(fault: Fault) -> Response:
     response = RESPONSES[fault.kind]
     if response in RETRIED and fault.should_retry is False:
         return Response.STOP
-    if fault.status == 501:
+    if fault.status == 501 and not fault.should_retry:
         return Response.STOP
     if fault.kind is FaultKind.UNKNOWN and fault.status is not None and 400 <= fault.status < 500:
         final = fault.error_type == "invalid_request_error" or not fault.should_retry
@@ -164,21 +155,36 @@ def _response_to(fault: Fault) -> Response:
 
 def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """The stream broke after complete blocks: they count, and nothing is run twice (recovery G2, api R20)."""
+    if fault.stop_reason == "refusal":
+        return _stop(state, replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer"))
     if fault.calls:
+        overloads = state.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
         good = state.after_good_reply(fault.usage.output)
+        counted = replace(good, overloads=overloads, malformed=0)
         reason = f"{fault.message}; the complete tool calls of the reply are run"
-        return RunTools(good, reason, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
+        return RunTools(counted, reason, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
     if fault.stop_reason in ("end_turn", "stop_sequence"):
         good = state.after_good_reply(fault.usage.output)
         return Stop(good, f"answered; then {fault.message}", TransitionCode.COMPLETED, fault.kept)
-    overloads = state.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
-    retry = _retry(replace(state, overloads=overloads), fault, limits, situation)
+    retry = _try_again(state, fault, limits, situation)
     if not isinstance(retry, Resend) or state.continuations >= limits.continuations:
         return retry
     again = replace(retry.state, continuations=state.continuations + 1)
     reason = f"{fault.message}; complete text is kept, asking for the rest"
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
     return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, retry.wait, code=code)
+
+
+def _try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The same request once more, for a fault that may pass."""
+    match fault.kind:
+        case FaultKind.OVERLOADED:
+            return _decide_overloaded(state, fault, limits, situation)
+        case FaultKind.UNKNOWN if not fault.should_retry:
+            if OneOff.UNKNOWN_FAULT in state.tried:
+                return _stop(state, fault)
+            state = state.trying(OneOff.UNKNOWN_FAULT)
+    return _retry(replace(state, overloads=0), fault, limits, situation)
 
 
 def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -236,11 +242,10 @@ def _mend(
 def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     current = output_cap.cap_for(state, limits, situation)
     smaller = output_cap.lowered(current, fault.input_tokens, fault.limit)
-    if smaller is None:
+    if smaller is None or state.lowered >= output_cap.LOWERINGS:
         return _decide_too_long(state, fault, limits, situation)
-    return Mend(
-        replace(state, raised_cap=smaller, escalated=True), fault.message, Mending.LOWER_CAP, _stop(state, fault)
-    )
+    lowered = replace(state, raised_cap=smaller, escalated=True, lowered=state.lowered + 1)
+    return Mend(lowered, fault.message, Mending.LOWER_CAP, _stop(state, fault))
 
 
 def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -258,7 +263,11 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
     if state.compacted:
         reason = f"still too long after compaction ({fault.message}); {advice(fault.kind)}"
         return Stop(state, reason, too_long)
-    compacted = replace(state, compacted=True, drained=True)
+    if state.overflows.thrashing(state.steps):
+        reason = f"{fault.message}; compaction does not help any more: {situation.largest}; start over with /clear"
+        return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
+    overflows = state.overflows.compacting(state.steps)
+    compacted = replace(state, compacted=True, drained=True, retries=0, overflows=overflows)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
     return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
 
@@ -266,7 +275,8 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
 def _stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
     code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
     reason = "; ".join(part for part in (fault.message, why, advice(fault.kind)) if part)
-    return Stop(state, reason, code, _speakable(fault.kept))
+    keep = () if fault.kind is FaultKind.REFUSAL else _speakable(fault.kept)
+    return Stop(state, reason, code, keep)
 
 
 # ── outside a model call ────────────────────────────────────────────────────────────────────────
@@ -311,20 +321,28 @@ def decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, s
     """What to do when the call for a summary came back.
 
     Either a `Resend` (the summary call is retried like any other that a person waits for, B6), or a
-    `Stop`: with COMPLETED the reply is the summary, with any other code there is none (recovery E7).
+    `Stop`: with COMPLETED the reply is the summary, with any other code there is none (recovery E7). No other
+    model is asked for a summary, and the request after it has retries of its own.
     """
+    decision = _decide_summary(state, outcome, limits, situation)
+    ended = isinstance(decision, Stop)
+    retries = 0 if ended else decision.state.retries
+    return replace(decision, state=replace(decision.state, retries=retries, fallbacks=state.fallbacks))
+
+
+def _decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
     match outcome:
         case Reply() if outcome.stop_reason != "end_turn" or outcome.calls or outcome.cut_calls:
             return Stop(state, f"the summary ended with {outcome.stop_reason}", TransitionCode.MODEL_ERROR)
         case Reply() if not outcome.text.strip():
             return Stop(state, "the summary was empty", TransitionCode.MODEL_ERROR)
         case Reply():
-            good = state.after_good_reply(0)
-            return Stop(good, "summarised", TransitionCode.COMPLETED, outcome.content)
+            return Stop(replace(state, overloads=0), "summarised", TransitionCode.COMPLETED, outcome.content)
         case Fault(kind=FaultKind.CANCELLED):
             return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
         case Fault() if _response_to(outcome) in RETRIED:
-            decision = _retry(state, replace(outcome, kept=(), calls=()), limits, situation)
+            alone = replace(state, fallbacks=())
+            decision = _try_again(alone, replace(outcome, kept=(), calls=()), limits, situation)
             return decision.otherwise if isinstance(decision, OfferWait) else decision
         case Fault():
             return _stop(state, outcome)

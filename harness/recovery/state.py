@@ -1,7 +1,10 @@
 """What the policy remembers of a turn, and the facts it is given from outside."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import pairwise
+
+from harness.recovery.compaction import CompactionHealth
 
 
 class OneOff(StrEnum):
@@ -64,34 +67,46 @@ class TurnState:
     raised_cap: int | None = None
     """Cap asked for instead of the default one; dropped after a good reply."""
     escalated: bool = False
+    lowered: int = 0
+    """Times the cap of the current request was lowered: once for each limit that a cap can pass (api R24)."""
     continuations: int = 0
+    """Times in a row that the model was asked to go on with a reply that was cut or broke off."""
     malformed: int = 0
+    """Replies in a row with calls of which none could be run."""
     pauses: int = 0
     drained: bool = False
     """Old tool results were shortened for the current overflow; the next one compacts."""
     compacted: bool = False
     """The one reactive compaction is spent, until a tool round or a nudge makes progress (recovery E2)."""
+    overflows: CompactionHealth = field(default_factory=CompactionHealth)
+    """Reactive compactions of the turn, counted in tool rounds, so that progress cannot hide a vicious circle (E5)."""
     tried: frozenset[OneOff] = frozenset()
-    nudges: int = 0
     output_tokens: int = 0
-    """Output tokens of the turn's good replies."""
-    nudge_gains: tuple[int, ...] = ()
-    """Output tokens that each nudge brought."""
+    """Output tokens of the turn's whole replies, cut ones that were kept among them."""
+    nudged_at: tuple[int, ...] = ()
+    """`output_tokens` at each nudge to use more of the token budget."""
     steps: int = 0
     """Tool rounds finished in this turn."""
 
-    def after_good_reply(self, output_tokens: int) -> "TurnState":
-        """Counters of the request are reset and the raised cap is dropped (recovery §8)."""
-        gains = (*self.nudge_gains, output_tokens) if self.nudges else ()
+    @property
+    def nudge_gains(self) -> tuple[int, ...]:
+        """Output tokens that each nudge brought, up to the next one or to now."""
+        return tuple(after - before for before, after in pairwise((*self.nudged_at, self.output_tokens)))
+
+    def after_reply(self, output_tokens: int) -> "TurnState":
+        """A reply came back, whole or cut: the next request is another one, with retries of its own."""
         return replace(
             self,
             retries=0,
             overloads=0,
-            raised_cap=None,
+            lowered=0,
             drained=False,
             output_tokens=self.output_tokens + output_tokens,
-            nudge_gains=gains,
         )
+
+    def after_good_reply(self, output_tokens: int) -> "TurnState":
+        """A reply came back whole: the raised cap is dropped as well, and continuations count anew (recovery §8)."""
+        return replace(self.after_reply(output_tokens), raised_cap=None, continuations=0)
 
     def trying(self, remedy: OneOff) -> "TurnState":
         """The state in which `remedy` is spent."""

@@ -62,7 +62,7 @@ _ROWS = (
         Code.MAX_OUTPUT_TOKENS_RECOVERY,
         "a reply was cut at the raised cap, broke off after complete text, or was empty",
         "what is complete is kept; a hidden message asks to go on from there",
-        "3 continuations in a turn; an empty reply is asked again once",
+        "3 continuations in a row; an empty reply is asked again once in a turn",
     ),
     _continues(
         Code.COLLAPSE_DRAIN_RETRY,
@@ -80,7 +80,7 @@ _ROWS = (
         Code.TOKEN_BUDGET_CONTINUATION,
         "the answer ended with less than 90 % of a token budget used",
         "the answer is kept; a hidden message asks to go on with the work",
-        "stops when 3 nudges are spent and the last two brought under 500 tokens each",
+        "stops when 3 nudges or more were given and the last two brought under 500 tokens each",
     ),
     _continues(
         Code.STOP_HOOK_BLOCKING,
@@ -121,7 +121,7 @@ _ROWS = (
     _ends(
         Code.MALFORMED_TOOL_USE,
         1,
-        "three replies in a row asked for tools with input that is not a JSON object",
+        "three replies in a row asked for tools in a form that cannot be run",
         "nothing was run; the calls are answered with errors",
         "-",
     ),
@@ -157,7 +157,7 @@ _ROWS = (
     _ends(
         Code.COMPACTION_THRASH,
         3,
-        "three automatic compactions were each followed by an overflow within three turns",
+        "three compactions on their own were each followed by an overflow within three steps",
         "no request is sent; the largest message is named",
         "-",
     ),
