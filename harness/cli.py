@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print("harness", __version__)
         return 0
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an odd character must not end an answer
     try:

@@ -29,6 +29,7 @@ __all__ = [
     "WaitChoice",
     "exit_code",
     "open_session",
+    "sessions_of",
 ]
 
 
@@ -133,7 +134,12 @@ class Session:
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """The sessions of this workspace, the one used last first."""
-        return journal.sessions(self.path.parent)
+        return sessions_of(self.settings)
+
+    @property
+    def state_folder(self) -> Path:
+        """Where everything is kept that outlives a run."""
+        return journal.state_folder(self.settings.state_dir)
 
     def export(self, file: Path, form: Literal["markdown", "json"]) -> None:
         """Write the session so far to `file`, keys masked. Raises HarnessError when the file cannot be written."""
@@ -175,6 +181,11 @@ class Recorder:
 
 def _unheard(event: Event) -> None:
     """Nobody listens yet."""
+
+
+def sessions_of(settings: Settings) -> tuple[SessionSummary, ...]:
+    """The sessions of the workspace, the one used last first."""
+    return journal.sessions(journal.session_folder(settings.workspace, settings.state_dir))
 
 
 async def open_session(

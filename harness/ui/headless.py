@@ -8,7 +8,7 @@ from contextlib import aclosing
 from enum import StrEnum
 from typing import TextIO
 
-from harness.events import Event, Json, TransitionCode, TurnEnded, Usage, encode
+from harness.events import Json, TransitionCode, TurnEnded, Usage, encode
 from harness.session import Nobody, Opening, Session, exit_code, open_session
 from harness.settings import Loaded, Settings
 from harness.ui.lines import line_of

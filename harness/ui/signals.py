@@ -52,10 +52,12 @@ def heeding() -> Iterator[Signalled]:
         raise RuntimeError("signals are heeded from within a task")
     signalled = Signalled(task)
     loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in HEEDED}
     for number in HEEDED:
         loop.add_signal_handler(number, signalled.receive, number)
     try:
         yield signalled
     finally:
-        for number in HEEDED:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)

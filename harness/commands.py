@@ -1,0 +1,103 @@
+"""The commands besides the agent itself: look something up, or serve the practice model."""
+
+import asyncio
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from harness.settings import Settings, load
+
+
+def run(command: str, options: Namespace) -> int:
+    """Run one of `cli.COMMANDS`; returns the exit code. Raises HarnessError."""
+    match command:
+        case "doctor":
+            from harness.doctor import doctor
+
+            return doctor(sys.stdout, workspace=options.cwd, online=options.online)
+        case "sessions":
+            return _sessions(_settings(options))
+        case "export":
+            return _export(_settings(options), options)
+        case "transitions":
+            from harness.tables import transitions
+
+            print(transitions(markdown=options.markdown))
+        case "settings":
+            from harness.settings import settings_reference
+
+            print(settings_reference())
+        case "practice":
+            return asyncio.run(_practice(options))
+    return 0
+
+
+def _settings(options: Namespace) -> Settings:
+    return load({"workspace": options.cwd}, os.environ, Path.cwd()).settings
+
+
+def _sessions(settings: Settings) -> int:
+    from harness.journal import session_folder, sessions
+    from harness.ui.session_list import session_lines
+
+    found = sessions(session_folder(settings.workspace, settings.state_dir))
+    for line in session_lines(found):
+        print(line)
+    if not found:
+        print(f"There is no session for {settings.workspace} yet.", file=sys.stderr)
+    return 0
+
+
+def _export(settings: Settings, options: Namespace) -> int:
+    from harness.export import as_json, markdown, save
+    from harness.journal import find, read, session_folder
+
+    path = find(session_folder(settings.workspace, settings.state_dir), options.id)
+    write = markdown if options.format == "markdown" else as_json
+    text = write(read(path).records, filter(None, (settings.api_key, settings.auth_token)))
+    if options.output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        save(text, Path(options.output))
+    return 0
+
+
+async def _practice(options: Namespace) -> int:
+    from harness.practice.service import proxy, serve
+    from harness.ui.signals import heeding
+
+    with heeding() as signalled:
+        try:
+            if options.kind == "serve":
+                from harness.model.tokens import TokenCounter
+                from harness.practice.improviser import Improviser
+
+                counter = TokenCounter()
+                await asyncio.to_thread(counter.load)
+                await serve(
+                    Improviser(),
+                    sys.stdout,
+                    host=options.host,
+                    port=options.port,
+                    script=options.script,
+                    window=options.window,
+                    probability=options.faults,
+                    seed=options.seed,
+                    tokens=counter,
+                )
+            else:
+                await proxy(
+                    options.upstream,
+                    sys.stdout,
+                    host=options.host,
+                    port=options.port,
+                    script=options.script,
+                    probability=options.faults,
+                    seed=options.seed,
+                )
+        except asyncio.CancelledError:
+            if not signalled.number:
+                raise
+    return 0  # a server has no other end than a signal

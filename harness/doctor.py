@@ -1,0 +1,243 @@
+"""`harness doctor`: what is set, from where, what will happen, and what would go wrong."""
+
+import asyncio
+import logging
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TextIO
+
+from harness import __version__
+from harness.connection import ANTHROPIC, endpoint_of
+from harness.errors import HarnessError, SettingsError
+from harness.journal import session_folder, state_folder
+from harness.secret import MASK, Secret
+from harness.settings import Loaded, Settings, load, project_settings_file, user_settings_file
+from harness.ui.plain import has_colours
+
+PACKAGES = ("anthropic", "httpx2", "pydantic", "tiktoken", "textual")
+TELLING_LENGTH = 24
+"""A key at least this long may show its last four characters."""
+PERMISSIONS = {
+    "ask": "asks before it writes or runs something",
+    "yolo": "writes and runs without asking",
+    "deny": "reads only",
+}
+
+
+def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -> int:
+    """Print the report. Returns 0 when a prompt would go out, 1 when something would fail before that.
+
+    Only `online` uses the network: it asks the server for its models.
+    """
+    report = _Report(out)
+    report.facts("Program", _program())
+    try:
+        loaded = load({"workspace": workspace}, os.environ, Path.cwd())
+    except SettingsError as error:
+        report.facts("Terminal", _terminal(os.environ))
+        report.title("Checks")
+        report.failed("settings", error)
+        return report.exit_code
+    settings = loaded.settings
+    report.facts("What will happen", _outlook(loaded))
+    report.facts("Set by you", _given(loaded))
+    report.facts("Files", _files(settings))
+    report.facts("Terminal", _terminal(os.environ))
+    report.title("Checks")
+    for note in loaded.notes:
+        report.line("!", note)
+    report.check("model", lambda: _model(settings))
+    report.check("state folder", lambda: _writable(state_folder(settings.state_dir)))
+    report.check("token counts", _vocabulary)
+    if online:
+        report.check("server", lambda: asyncio.run(_server(settings)))
+    return report.exit_code
+
+
+class _Report:
+    """Writes sections of facts and checks; remembers whether a check failed."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self.exit_code = 0
+
+    def title(self, text: str) -> None:
+        print(text, file=self._out)
+
+    def facts(self, title: str, facts: Mapping[str, object]) -> None:
+        self.title(title)
+        width = max(map(len, facts), default=0)
+        for name, value in facts.items():
+            print(f"  {name:<{width}}  {value}", file=self._out)
+        print(file=self._out)
+
+    def check(self, name: str, examine: Callable[[], str]) -> None:
+        """`examine` gives what it found, or raises HarnessError."""
+        try:
+            self.line("✓", f"{name}: {examine()}")
+        except HarnessError as error:
+            self.failed(name, error)
+
+    def failed(self, name: str, error: HarnessError) -> None:
+        self.line("✗", f"{name}: {error}")
+        self.exit_code = 1
+
+    def line(self, mark: str, text: str) -> None:
+        print(f"  {mark} {text}", file=self._out)
+
+
+def _program() -> dict[str, object]:
+    facts: dict[str, object] = {
+        "harness": __version__,
+        "Python": f"{platform.python_version()} at {sys.executable}",
+        "system": platform.platform(),
+    }
+    return facts | {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _outlook(loaded: Loaded) -> dict[str, object]:
+    settings, origins = loaded.settings, loaded.origins
+    if settings.practice:
+        return {
+            "answers": f"{settings.model}, the built-in rule-based practice model ({origins['practice']})",
+            "for a real one": "set ANTHROPIC_API_KEY",
+            "network": "none; the practice model runs inside the program",
+            "tools": PERMISSIONS[settings.permission_mode],
+        }
+    name = "api_key" if settings.api_key else "auth_token"
+    credential = settings.api_key or settings.auth_token
+    return {
+        "answers": f"{settings.model} ({origins['model']})",
+        "when overloaded": ", ".join(settings.fallback_models) or "no other model; it is retried",
+        "address": f"{settings.base_url or ANTHROPIC} ({origins['base_url']})",
+        "key": f"{_masked(credential)} ({origins[name]})" if credential else "none",
+        "tools": PERMISSIONS[settings.permission_mode],
+    }
+
+
+def _masked(secret: Secret) -> str:
+    value = secret.reveal()
+    return f"{MASK}{value[-4:]}" if len(value) >= TELLING_LENGTH else MASK
+
+
+def _given(loaded: Loaded) -> dict[str, object]:
+    given = {name: origin for name, origin in loaded.origins.items() if not origin.startswith("default")}
+    if not given:
+        return {"nothing": "all settings have their defaults; `harness settings` lists them"}
+    return {name: f"{_value(getattr(loaded.settings, name))} ({origin})" for name, origin in given.items()}
+
+
+def _value(value: object) -> object:
+    match value:
+        case Secret():
+            return _masked(value)
+        case tuple():
+            return ", ".join(value)
+        case bool():
+            return str(value).lower()
+        case _:
+            return value
+
+
+def _files(settings: Settings) -> dict[str, object]:
+    state = state_folder(settings.state_dir)
+    return {
+        "workspace": settings.workspace,
+        "project settings": _present(project_settings_file(settings.workspace)),
+        "your settings": _present(user_settings_file()),
+        "sessions": session_folder(settings.workspace, settings.state_dir),
+        "logs": f"{state / 'logs'} (written with --debug)",
+    }
+
+
+def _present(path: Path) -> str:
+    return f"{path}{'' if path.exists() else ' (not there)'}"
+
+
+def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
+    streams = {"input": sys.stdin, "output": sys.stdout, "errors": sys.stderr}
+    attached = [name for name, stream in streams.items() if stream is not None and stream.isatty()]
+    size = shutil.get_terminal_size()
+    return {
+        "terminal": ", ".join(attached) or "none; prompts are read a line at a time and nothing is asked",
+        "TERM": environ.get("TERM") or "not set",
+        "colours": "on" if has_colours(sys.stdout, environ) else "off",
+        "size": f"{size.columns} × {size.lines}",
+        "encoding": sys.stdout.encoding,
+    }
+
+
+def _model(settings: Settings) -> str:
+    if not settings.practice:
+        endpoint = endpoint_of(settings)
+        where = "this machine" if endpoint.is_loopback else "the network"
+        plain = "" if endpoint.encrypted or endpoint.is_loopback else "; not encrypted, the key can be read on the way"
+        return f"address and key can be used, on {where}{plain} (not asked; --online does)"
+    if settings.practice_script is None:
+        return "the practice model improvises"
+    from harness.practice.script import Script
+
+    script = Script.load(settings.practice_script)
+    return f"the practice model plays {settings.practice_script} ({len(script.steps)} entries)"
+
+
+def _writable(folder: Path) -> str:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise HarnessError(
+            f"{folder} cannot be written ({error.strerror}); free it, or set HARNESS_STATE_DIR to another folder."
+        ) from error
+    return f"{folder} can be written"
+
+
+def _vocabulary() -> str:
+    from harness.model.tokens import TokenCounter
+
+    return "exact" if TokenCounter().load() else "estimated; the vocabulary file is missing or damaged"
+
+
+async def _server(settings: Settings) -> str:
+    from harness.connection import Connection
+    from harness.model.tokens import TokenCounter
+
+    heard = _Heard()
+    connection = Connection(settings, heard.logger, TokenCounter())
+    await connection.open()
+    try:
+        cards = await connection.client.models()
+    finally:
+        await connection.aclose()
+    if not cards:
+        why = heard.last or "no list of models came back"
+        raise HarnessError(f"{connection.address}: {why}; check address, key and network.")
+    listed = settings.model in {card.id for card in cards}
+    return f"{len(cards)} models{'' if listed else f', but {settings.model} is not among them'}"
+
+
+class _Heard(logging.Handler):
+    """Keeps what the client logs, which is why a question failed."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.last = ""
+        self.logger = logging.Logger("doctor", logging.INFO)
+        self.logger.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.last = record.getMessage()

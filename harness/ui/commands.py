@@ -1,0 +1,217 @@
+"""The slash commands as a table. Nothing here knows what the screen looks like."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from harness.errors import HarnessError
+from harness.events import Event
+from harness.session import Opening, Session
+from harness.ui.lines import dollars
+from harness.ui.session_list import session_lines
+
+
+class CommandError(HarnessError):
+    """A command cannot be done as it was typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Show this text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Show these events as they come."""
+
+    events: AsyncGenerator[Event, None]
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """Leave this session and go on with that one."""
+
+    opening: Opening
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """End the program."""
+
+
+Result = Say | Play | GoOn | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One slash command."""
+
+    name: str
+    arguments: str
+    """As the help shows them."""
+    help: str
+    """One line."""
+    run: Callable[[Session, str], Result]
+    """Raises HarnessError, one sentence, when it cannot be done."""
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is a command and no prompt; `//` begins a prompt that begins with a slash."""
+    return line.startswith("/") and not line.startswith("//")
+
+
+def prompt_of(line: str) -> str:
+    """The prompt in a line that is no command."""
+    return line[1:] if line.startswith("//") else line
+
+
+def run_command(line: str, session: Session) -> Result:
+    """Do what the line says. Raises HarnessError, one sentence, for an unknown command or one that fails."""
+    name, _, argument = line[1:].strip().partition(" ")
+    command = COMMANDS.get(name.lower())
+    if command is None:
+        near = get_close_matches(name.lower(), COMMANDS, n=1, cutoff=0.4)
+        hint = f"did you mean /{near[0]}?" if near else "/help lists them."
+        raise CommandError(f"There is no command /{name}; {hint}")
+    if argument.strip() and not command.arguments:
+        raise CommandError(f"/{command.name} takes nothing after it; type /{command.name} alone.")
+    return command.run(session, argument.strip())
+
+
+def _help(session: Session, argument: str) -> Result:
+    width = max(len(f"/{command.name} {command.arguments}") for command in _TABLE)
+    lines = (f"  {f'/{command.name} {command.arguments}':<{width}}  {command.help}" for command in _TABLE)
+    return Say(
+        "\n".join(
+            (
+                *lines,
+                "A prompt that begins with a slash is typed with two: //etc/hosts. A backslash at the end goes on with",
+                "the next line. Ctrl-C stops a turn, twice stops it at once; Ctrl-D or /exit leaves.",
+            )
+        )
+    )
+
+
+def _clear(session: Session, argument: str) -> Result:
+    session.clear()
+    return Say("The conversation is forgotten; the journal keeps it.")
+
+
+def _compact(session: Session, argument: str) -> Result:
+    return Play(session.compact(argument))
+
+
+def _retry(session: Session, argument: str) -> Result:
+    return Play(session.retry())
+
+
+def _model(session: Session, argument: str) -> Result:
+    if not argument:
+        fallbacks = ", ".join(session.settings.fallback_models)
+        return Say(f"{session.model} answers" + (f"; when it is overloaded: {fallbacks}" if fallbacks else ""))
+    if " " in argument:
+        raise CommandError(f"{argument!r} is no model name; it has a space in it.")
+    session.set_model(argument)
+    return Say(f"{argument} answers from the next prompt on.")
+
+
+def _resume(session: Session, argument: str) -> Result:
+    found = session.sessions()
+    if not argument:
+        return Say("\n".join((*session_lines(found), "Type /resume and a number or an id.")))
+    id = argument
+    if argument.isdigit() and len(argument) < 4:
+        if not 1 <= int(argument) <= len(found):
+            raise CommandError(f"There is no session number {argument}; /sessions lists {len(found)}.")
+        id = found[int(argument) - 1].id
+    if id == session.id:
+        raise CommandError(f"{id} is the session you are in.")
+    return GoOn(Opening(id), f"The session before: harness --resume {session.id}")
+
+
+def _fork(session: Session, argument: str) -> Result:
+    return GoOn(Opening(session.fork()), f"This is a copy; the original stays: harness --resume {session.id}")
+
+
+def _export(session: Session, argument: str) -> Result:
+    *names, last = argument.split() or [""]
+    form: Literal["markdown", "json"] = "json" if last == "json" or last.endswith(".json") else "markdown"
+    if last not in ("markdown", "json", ""):
+        names.append(last)
+    name = " ".join(names) or f"{session.id}.{'md' if form == 'markdown' else 'json'}"
+    file = session.settings.workspace / Path(name).expanduser()
+    if file.exists():
+        raise CommandError(f"{file} exists already; name another file.")
+    session.export(file, form)
+    return Say(f"Written to {file}")
+
+
+def _cost(session: Session, argument: str) -> Result:
+    spend = session.spend
+    retries = f"; of it on failed and repeated requests: {dollars(spend.retry_cost_usd)}" if spend.cost_usd else ""
+    tokens = f"{spend.usage.prompt:,} tokens in ({spend.usage.cache_read:,} from the cache), {spend.usage.output:,} out"
+    return Say(f"{spend.requests} requests, {tokens}\n{dollars(spend.cost_usd)}{retries}")
+
+
+def _context(session: Session, argument: str) -> Result:
+    tokens, window = session.context
+    share = tokens / window if window else 0.0
+    return Say(f"about {tokens:,} of {window:,} tokens are used ({share:.0%}); /compact shortens the history")
+
+
+def _status(session: Session, argument: str) -> Result:
+    settings, (tokens, window) = session.settings, session.context
+    facts = {
+        "session": f"{session.id}, {session.turn} turns",
+        "model": f"{session.model} at {session.address}",
+        "folder": settings.workspace,
+        "permissions": {"ask": "asks before writing or running", "yolo": "everything allowed", "deny": "reading only"}[
+            settings.permission_mode
+        ],
+        "context": f"about {tokens:,} of {window:,} tokens",
+        "spent": dollars(session.spend.cost_usd),
+        "journal": session.path,
+    }
+    return Say("\n".join(f"  {name:<12} {value}" for name, value in facts.items()))
+
+
+def _tools(session: Session, argument: str) -> Result:
+    effects = {"read": "reads", "write": "writes", "run": "runs"}
+    lines = (
+        f"  {tool.name:<12} {effects[tool.effect]:<7} {tool.description.strip().splitlines()[0]}"
+        for tool in session.tools
+    )
+    return Say("\n".join(lines))
+
+
+def _sessions(session: Session, argument: str) -> Result:
+    return Say("\n".join(session_lines(session.sessions())))
+
+
+def _exit(session: Session, argument: str) -> Result:
+    return Leave()
+
+
+_TABLE: Sequence[Command] = (
+    Command("help", "", "this list", _help),
+    Command("clear", "", "forget the conversation and start over", _clear),
+    Command("compact", "[focus]", "shorten the history; focus says what must stay", _compact),
+    Command("model", "[name]", "show the model, or ask another one from now on", _model),
+    Command("resume", "[id]", "go on with another session of this folder", _resume),
+    Command("fork", "", "go on in a copy of this session", _fork),
+    Command("export", "[file] [markdown|json]", "write the session to a file", _export),
+    Command("cost", "", "what the session has cost, and what of it went into retries", _cost),
+    Command("context", "", "how full the model's window is", _context),
+    Command("status", "", "session, model, folder, permissions, journal", _status),
+    Command("tools", "", "what the model may use", _tools),
+    Command("retry", "", "try the last turn again from where it stopped", _retry),
+    Command("sessions", "", "list the sessions of this folder", _sessions),
+    Command("exit", "", "leave", _exit),
+)
+COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _TABLE})

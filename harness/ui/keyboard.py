@@ -1,0 +1,69 @@
+"""Lines typed while the loop runs: answers to questions, wishes during a wait, prompts typed ahead.
+
+The terminal stays in line mode, so a line arrives whole when Enter is pressed, and the loop is told by
+the descriptor itself: no thread, no polling.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+LINE_BYTES = 65_536
+"""More than a terminal in line mode ever gives at once."""
+
+
+class Keyboard:
+    """Reads a terminal line by line while a turn runs."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._asking: asyncio.Future[str | None] | None = None
+        self._on_line: Callable[[str], None] | None = None
+        self._listening = False
+        self.ahead: deque[str] = deque()
+        """Lines typed while nothing was asked and nobody wanted them: the next prompts."""
+
+    @contextmanager
+    def listening(self, on_line: Callable[[str], None]) -> Iterator[None]:
+        """Read lines as long as the block lasts; those that answer no question go to `on_line`."""
+        self._on_line = on_line
+        self._listen()
+        try:
+            yield
+        finally:
+            self._on_line = None
+            self._deafen()
+
+    async def answer(self) -> str | None:
+        """The next line, without its end; None at the end of input. Can be cancelled."""
+        self._asking = asyncio.get_running_loop().create_future()
+        self._listen()
+        try:
+            return await self._asking
+        finally:
+            self._asking = None
+
+    def _listen(self) -> None:
+        if not self._listening:
+            asyncio.get_running_loop().add_reader(self._descriptor, self._ready)
+            self._listening = True
+
+    def _deafen(self) -> None:
+        if self._listening:
+            asyncio.get_running_loop().remove_reader(self._descriptor)
+            self._listening = False
+
+    def _ready(self) -> None:
+        try:
+            data = os.read(self._descriptor, LINE_BYTES)
+        except OSError:  # the terminal was hung up
+            data = b""
+        if not data:
+            self._deafen()  # a terminal that is gone would be ready for ever
+        line = data.decode("utf-8", "replace").rstrip("\r\n") if data else None
+        if self._asking is not None and not self._asking.done():
+            self._asking.set_result(line)
+        elif line is not None and self._on_line is not None:
+            self._on_line(line)

@@ -1,0 +1,176 @@
+"""Events as lines of text: no cursor movement, nothing that is said by colour alone.
+
+Fit for a screen reader, a dumb terminal and a pipe. Text of the model and of tools is never taken for
+control sequences.
+"""
+
+from collections.abc import Mapping
+from typing import TextIO
+
+from harness.events import (
+    Event,
+    MessageAdded,
+    Origin,
+    PartialDiscarded,
+    PermissionAnswered,
+    PermissionAsked,
+    RequestSent,
+    TextDelta,
+    ThinkingDelta,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TransitionCode,
+    TurnEnded,
+    TurnStarted,
+)
+from harness.ui.lines import Line, Tone, dollars, line_of, seconds
+from harness.ui.shown_text import Mark, ShownText
+from harness.visible import visible
+
+OUTCOMES: Mapping[ToolOutcome, tuple[str, str, Tone]] = {
+    ToolOutcome.OK: ("✓", "ok", Tone.QUIET),
+    ToolOutcome.ERROR: ("✗", "failed", Tone.TROUBLE),
+    ToolOutcome.BROKEN: ("✗", "broke", Tone.BAD),
+    ToolOutcome.INVALID: ("✗", "not run", Tone.TROUBLE),
+    ToolOutcome.DENIED: ("○", "not allowed", Tone.TROUBLE),
+    ToolOutcome.CANCELLED: ("○", "interrupted", Tone.TROUBLE),
+}
+COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
+STOPPED = frozenset({TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS})
+
+
+def has_colours(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether colours may be written to a stream."""
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "dumb") != "dumb"
+
+
+class Plain:
+    """Writes events to a text stream, each as soon as it comes."""
+
+    def __init__(self, out: TextIO, *, colours: bool = False) -> None:
+        self._out = out
+        self._colours = colours
+        self._text = ShownText()
+        self._at_line_start = True
+        self._started: dict[str, ToolStarted] = {}
+        self._asked: dict[str, PermissionAsked] = {}
+        self._open_call = ""
+        """Id of the call whose line is still waiting for its outcome."""
+        self._thinking = False
+        self.gone = False
+        """The terminal has gone away; nothing is written any more."""
+
+    def show(self, event: Event) -> None:
+        """Print what the event has to say."""
+        match event:
+            case TurnStarted():
+                self._started.clear()
+                self._asked.clear()
+            case RequestSent():
+                self._thinking = False
+            case ThinkingDelta() if not self._thinking:
+                self._thinking = True
+                self.line(Line("·", "thinking"))
+            case TextDelta(text=text):
+                self._pieces(self._text.add(text))
+            case PartialDiscarded():
+                self._text.discard(event.characters)
+            case MessageAdded(origin=Origin.REPLY):
+                self._pieces(self._text.settle())
+            case PermissionAsked():
+                self._asked[event.call_id] = event
+            case ToolStarted():
+                self._tool_started(event)
+            case ToolEnded():
+                self._tool_ended(event)
+            case TurnEnded():
+                self._pieces(self._text.settle())
+                self.line(_ending(event))
+            case PermissionAnswered(answer="always", tool=tool):
+                self.line(Line("·", f"{tool} will not ask for this again in this session"))
+            case _:
+                if (line := line_of(event)) is not None:
+                    self.line(line)
+
+    def line(self, line: Line) -> None:
+        """Print a line of its own, after ending the one that is being written."""
+        self.end_line()
+        self._write(self._painted(visible(str(line)).replace("\n", " "), line.tone) + "\n")
+
+    def say(self, text: str) -> None:
+        """Print text that we wrote ourselves, as a paragraph of its own."""
+        self.end_line()
+        self._write(visible(text) + "\n")
+
+    def ask(self, question: str) -> None:
+        """Print a question and stay on its line."""
+        self.end_line()
+        self._write(visible(question))
+        self._at_line_start = True  # the answer's Enter ends the line
+
+    def end_line(self) -> None:
+        """Begin a new line unless this one is empty."""
+        self._open_call = ""
+        if not self._at_line_start:
+            self._write("\n")
+
+    def _pieces(self, pieces: tuple[str | Mark, ...]) -> None:
+        for piece in pieces:
+            if isinstance(piece, Mark):
+                what = f"the last {piece.characters:,} characters of text above do not count"
+                self.line(Line("↻", f"{what}; the answer goes on here", Tone.TROUBLE))
+            else:
+                if self._open_call:
+                    self.end_line()
+                self._write(visible(piece))
+
+    def _tool_started(self, event: ToolStarted) -> None:
+        self._started[event.call_id] = event
+        if self._open_call:
+            return
+        self.end_line()
+        self._write(f"○ {_call(event.tool, event.summary)} … ")
+        self._open_call = event.call_id
+
+    def _tool_ended(self, event: ToolEnded) -> None:
+        mark, word, tone = OUTCOMES[event.outcome]
+        started = self._started.pop(event.call_id, None)
+        asked = self._asked.pop(event.call_id, None)
+        time = seconds(event.duration_s) if started else ""
+        summary = "" if event.summary == word else event.summary
+        outcome = ", ".join(part for part in (word, time, summary) if part)
+        if event.call_id == self._open_call:
+            self._open_call = ""
+            self._write(self._painted(visible(f"{mark} {outcome}").replace("\n", " "), tone) + "\n")
+        else:
+            call = _call(event.tool, started.summary if started else asked.summary if asked else "")
+            self.line(Line(mark, f"{call}: {outcome}", tone))
+
+    def _painted(self, text: str, tone: Tone) -> str:
+        return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if self._colours else text
+
+    def _write(self, text: str) -> None:
+        if self.gone or not text:
+            return
+        try:
+            self._out.write(text)
+            self._out.flush()
+        except OSError:  # hung up, or nobody reads: there is no one left to tell
+            self.gone = True
+        self._at_line_start = text.endswith("\n")
+
+
+def _call(tool: str, summary: str) -> str:
+    return visible(f"{tool} {summary}".rstrip()).replace("\n", " ")
+
+
+def _ending(end: TurnEnded) -> Line:
+    count = f"{end.requests} request" + ("" if end.requests == 1 else "s")
+    cost = f", {dollars(end.cost_usd)}" if end.cost_usd else ""
+    reckoning = f"{seconds(end.duration_s)}, {count}{cost}"
+    if end.code is TransitionCode.COMPLETED:
+        return Line("·", reckoning)
+    if end.code in STOPPED:
+        return Line("○", f"interrupted; what had arrived is kept ({reckoning})", Tone.TROUBLE)
+    return Line("✗", f"{end.reason} ({end.code}; {reckoning})", Tone.BAD)

@@ -1,0 +1,85 @@
+"""Questions to a person at a terminal, and what counts as an answer."""
+
+import unicodedata
+from collections.abc import Awaitable, Callable
+
+from harness.events import PermissionAsked, WaitOffered
+from harness.session import Answer, PermissionRequest, WaitChoice
+from harness.ui.lines import Line, Tone
+from harness.ui.plain import Plain
+
+YES = ("y", "yes", "once", "1")
+ALWAYS = ("a", "always", "2")
+NO = ("n", "no", "3")
+
+
+class PlainAsker:
+    """Asks in the flow of lines."""
+
+    present = True
+
+    def __init__(self, plain: Plain, answer: Callable[[], Awaitable[str | None]]) -> None:
+        """`answer` gives the next line typed; None when there is no more input."""
+        self._plain = plain
+        self._answer = answer
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Show the command or the diff and ask; the end of input means no."""
+        self._plain.line(Line("?", f"{asked.tool} wants to run: {asked.summary}", Tone.TROUBLE))
+        if request.detail.strip() and request.detail.strip() != asked.summary.strip():
+            self._plain.say(_indented(request.detail))
+        while True:
+            self._plain.ask("  allow it? y once, a always, n no (you may add why): ")
+            line = await self._answer()
+            if line is None:
+                self._plain.say("")
+                return Answer("no", "the input ended before an answer", by="default")
+            if (answer := permission_in(line)) is None:
+                self._plain.say("  please answer y, a or n")
+                continue
+            if answer.choice != "no" or answer.why:
+                return answer
+            self._plain.ask("  why not? (Enter: no reason) ")
+            return Answer("no", (await self._answer() or "").strip())
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Ask about a long wait; the end of input means stop."""
+        choices: tuple[WaitChoice, ...] = ("wait", "switch", "stop") if offered.can_switch else ("wait", "stop")
+        words = {"wait": "wait", "switch": "ask the other model", "stop": "stop"}
+        numbered = ", ".join(f"{number} {words[choice]}" for number, choice in enumerate(choices, start=1))
+        while True:
+            self._plain.ask(f"  {numbered}: ")
+            line = await self._answer()
+            if line is None:
+                self._plain.say("")
+                return "stop"
+            if (choice := choice_in(line, choices)) is not None:
+                return choice
+            self._plain.say(f"  please answer with a number from 1 to {len(choices)}")
+
+
+def permission_in(line: str) -> Answer | None:
+    """The answer that was typed; full-width letters count, as an input method gives them. None: not understood."""
+    word, _, rest = unicodedata.normalize("NFKC", line.strip()).partition(" ")
+    match word.rstrip(",.:;").lower():
+        case yes if yes in YES:
+            return Answer("once")
+        case always if always in ALWAYS:
+            return Answer("always")
+        case no if no in NO:
+            return Answer("no", rest.strip())
+        case _:
+            return None
+
+
+def choice_in(line: str, choices: tuple[WaitChoice, ...]) -> WaitChoice | None:
+    """The choice that was typed, as its number, its name or the beginning of its name. None: not understood."""
+    typed = unicodedata.normalize("NFKC", line.strip()).lower()
+    if typed.isdigit() and 1 <= int(typed) <= len(choices):
+        return choices[int(typed) - 1]
+    named = [choice for choice in choices if typed and choice.startswith(typed)]
+    return named[0] if len(named) == 1 else None
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  │ {line}".rstrip() for line in text.rstrip().splitlines())

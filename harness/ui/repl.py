@@ -1,0 +1,312 @@
+"""The plain REPL: a conversation in lines.
+
+While no turn runs, this is an ordinary program that waits for a line. While one runs, the loop does,
+and the keyboard is one of the things it listens to. So nothing is polled and no thread waits for input.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing, nullcontext
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn, TextIO, TypeVar
+
+from harness import __version__
+from harness.errors import HarnessError, SettingsError
+from harness.events import (
+    Event,
+    FaultOccurred,
+    ReplyReceived,
+    RequestSent,
+    RetryEnded,
+    RetryScheduled,
+    SilenceHint,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    TurnEnded,
+)
+from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
+from harness.settings import Loaded, Settings
+from harness.ui.commands import GoOn, Leave, Play, Say, is_command, prompt_of, run_command
+from harness.ui.keyboard import Keyboard
+from harness.ui.lines import Line, Tone
+from harness.ui.plain import Plain, has_colours
+from harness.ui.prompts import PipedPrompts, Prompts, TypedPrompts
+from harness.ui.questions import PlainAsker
+from harness.ui.session_list import session_lines
+from harness.ui.signals import heeding
+
+T = TypeVar("T")
+
+WORTH_A_HINT_S = 2.0
+"""A shorter wait is over before anyone has read how to shorten it."""
+OVER = (RetryEnded, RequestSent, TextDelta, ThinkingDelta, ToolCallDelta, ReplyReceived, FaultOccurred)
+"""Events after which there is nothing to wait for."""
+
+
+class Ended(BaseException):
+    """A signal asks the program to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def repl(
+    loaded: Loaded,
+    opening: Opening,
+    prompt: str | None,
+    source: TextIO,
+    out: TextIO,
+    *,
+    reread: Callable[[], Settings],
+    log: logging.Logger,
+) -> int:
+    """Talk until the person leaves or the input ends. Returns the exit code; raises HarnessError at the start.
+
+    `prompt` is taken before anything is read; an `opening` that resumes "" lets the person choose.
+    """
+    plain = Plain(out, colours=has_colours(out, os.environ))
+    before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        with asyncio.Runner() as runner:
+            conversation = _Repl(runner, loaded, plain, source, reread, log)
+            return conversation.run(opening, prompt)
+    except Ended as ended:
+        return ended.exit_code
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    raise Ended(number)
+
+
+class _Repl:
+    """One person, one terminal, one session at a time."""
+
+    def __init__(
+        self,
+        runner: asyncio.Runner,
+        loaded: Loaded,
+        plain: Plain,
+        source: TextIO,
+        reread: Callable[[], Settings],
+        log: logging.Logger,
+    ) -> None:
+        self._runner = runner
+        self._loaded = loaded
+        self._plain = plain
+        self._source = source
+        self._reread = reread
+        self._log = log
+        self._keyboard = Keyboard(source.fileno()) if source.isatty() else None
+        self._waiting = False
+        """A retry is waited for, or a silent model is."""
+        self._hinted = False
+        self._exit_code = 0
+
+    def run(self, opening: Opening, prompt: str | None) -> int:
+        if opening.resume == "":
+            opening = Opening(self._choose(), opening.fork)
+        session = self._open(opening)
+        try:
+            prompts = self._prompts(session)
+            self._greet(session)
+            if prompt:
+                self._plain.say(f"> {prompt}")
+                self._play(session, session.run(prompt))
+            while (line := self._next(prompts)) is not None and (after := self._obey(line, session)):
+                session = after
+        finally:
+            self._close(session)
+        return self._exit_code
+
+    # ── sessions ────────────────────────────────────────────────────────────────────────────────
+
+    def _open(self, opening: Opening) -> Session:
+        asker = PlainAsker(self._plain, self._keyboard.answer) if self._keyboard else Nobody()
+        return self._in_loop(open_session(self._loaded, asker, opening, reread=self._reread, log=self._log))
+
+    def _close(self, session: Session) -> None:
+        self._in_loop(session.aclose())
+        if session.turn:
+            self._plain.say(f"resume with: harness --resume {session.id}")
+
+    def _choose(self) -> str:
+        found = sessions_of(self._loaded.settings)
+        if self._keyboard is None:
+            raise SettingsError("--resume needs an id without a terminal; `harness sessions` lists them.")
+        if not found:
+            raise SettingsError("There is no session for this folder yet; start one with `harness`.")
+        for line in session_lines(found):
+            self._plain.say(line)
+        while True:
+            try:
+                typed = input("number or id (Enter: 1): ").strip() or "1"
+            except EOFError:
+                raise SettingsError("No session was chosen.") from None
+            if not typed.isdigit() or len(typed) > 3:
+                return typed
+            if 1 <= int(typed) <= len(found):
+                return found[int(typed) - 1].id
+            self._plain.say(f"please answer with a number from 1 to {len(found)}")
+
+    def _prompts(self, session: Session) -> Prompts:
+        if self._keyboard is None:
+            return PipedPrompts(self._source, self._plain)
+        editing = os.environ.get("TERM", "dumb") != "dumb"
+        return TypedPrompts(session.state_folder / "history", editing=editing)
+
+    def _greet(self, session: Session) -> None:
+        settings, say = session.settings, self._plain.say
+        where = _short(settings.workspace)
+        say(f"harness {__version__} · {session.model} at {session.address} · {where}")
+        if settings.practice and self._loaded.origins["practice"].startswith("default"):
+            say(
+                "No key was found, so the built-in rule-based practice model answers; "
+                "set ANTHROPIC_API_KEY for a real one."
+            )
+        elif settings.practice:
+            say("The built-in rule-based practice model answers.")
+        if settings.permission_mode == "yolo":
+            say("Every tool call is allowed without asking (--yolo).")
+        for note in self._loaded.notes:
+            self._plain.line(Line("!", note, Tone.TROUBLE))
+        self._recall(session)
+        say("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
+
+    def _recall(self, session: Session) -> None:
+        before = session.resumed_from
+        if not before.session_id:
+            return
+        turns = f"{before.turn} turn" + ("" if before.turn == 1 else "s")
+        self._plain.say(f"Resumed {session.id}: {before.title or 'nothing said yet'} ({turns})")
+        if session.skipped_lines:
+            self._plain.line(Line("!", f"{session.skipped_lines} lines of its journal could not be read", Tone.TROUBLE))
+        if before.interrupted:
+            self._plain.line(Line("!", "its last turn was cut off; /retry goes on with it", Tone.TROUBLE))
+
+    # ── lines ───────────────────────────────────────────────────────────────────────────────────
+
+    def _next(self, prompts: Prompts) -> str | None:
+        """The next line, or None when the person leaves."""
+        if self._keyboard and self._keyboard.ahead:
+            line = self._keyboard.ahead.popleft()
+            self._plain.say(f"> {line}")
+            return line
+        warned = False
+        while not self._plain.gone:
+            self._plain.end_line()
+            try:
+                return prompts.read()
+            except EOFError:
+                self._plain.say("" if self._keyboard else "end of input")
+                return None
+            except KeyboardInterrupt:
+                if warned:
+                    self._plain.say("")
+                    self._exit_code = 130
+                    return None
+                warned = True
+                self._plain.say("\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
+        return None
+
+    def _obey(self, line: str, session: Session) -> Session | None:
+        """Do what a line says. Returns the session to go on with, None when the person leaves."""
+        if not line.strip():
+            return session
+        if not is_command(line):
+            self._play(session, session.run(prompt_of(line)))
+            return session
+        try:
+            match run_command(line.strip(), session):
+                case Say(text):
+                    self._plain.say(text)
+                case Play(events):
+                    self._play(session, events)
+                case GoOn(opening, text):
+                    other = self._open(opening)
+                    self._in_loop(session.aclose())
+                    session = other
+                    self._recall(session)
+                    self._plain.say(text)
+                case Leave():
+                    return None
+        except HarnessError as error:
+            self._plain.line(Line("!", str(error), Tone.TROUBLE))
+        return session
+
+    # ── turns ───────────────────────────────────────────────────────────────────────────────────
+
+    def _play(self, session: Session, events: AsyncGenerator[Event, None]) -> None:
+        number = self._runner.run(self._show(session, events))
+        if number not in (0, signal.SIGINT):
+            raise Ended(number)
+
+    async def _show(self, session: Session, events: AsyncGenerator[Event, None]) -> int:
+        """Show events until they end; returns the signal that came meanwhile, or 0."""
+        keys = self._keyboard.listening(lambda line: self._typed(line, session)) if self._keyboard else nullcontext()
+        with heeding() as signalled, keys:
+            signalled.interrupts(session.interrupt)
+            try:
+                async with aclosing(events):
+                    async for event in events:
+                        self._notice(event)
+                        if self._plain.gone:
+                            session.interrupt()
+            except asyncio.CancelledError:
+                if not signalled.number:
+                    raise
+                self._plain.line(Line("○", "stopped at once; /retry goes on from here", Tone.TROUBLE))
+            return signalled.number
+
+    def _notice(self, event: Event) -> None:
+        self._plain.show(event)
+        match event:
+            case RetryScheduled(delay_s=delay):
+                self._waiting = True
+                if self._keyboard and delay >= WORTH_A_HINT_S and not self._hinted:
+                    self._hinted = True
+                    self._plain.say("  Enter tries at once, Ctrl-C stops the turn")
+            case SilenceHint():
+                self._waiting = True
+                if self._keyboard:
+                    self._plain.say("  Enter asks again over a new connection, Ctrl-C stops the turn")
+            case TurnEnded(code=code):
+                self._waiting = False
+                self._exit_code = 0 if self._keyboard else exit_code(code)
+            case _ if isinstance(event, OVER):
+                self._waiting = False
+
+    def _typed(self, line: str, session: Session) -> None:
+        """A line came while a turn runs and nothing was asked."""
+        if self._waiting and line.strip() in ("", "/retry"):
+            self._waiting = False
+            session.retry_now()
+        elif line.strip() and self._keyboard:
+            self._keyboard.ahead.append(line)
+
+    def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something short; a signal ends it."""
+
+        async def heeded() -> T:
+            with heeding() as signalled:
+                try:
+                    return await work
+                except asyncio.CancelledError:
+                    if not signalled.number:
+                        raise
+                    raise Ended(signalled.number) from None
+
+        return self._runner.run(heeded())
+
+
+def _short(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
