@@ -45,8 +45,9 @@ def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation
 def _decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Decision:
     cut = reply.stop_reason == "max_tokens"
     if cut and (larger := output_cap.raised(state, limits, situation)):
-        raised = replace(state, raised_cap=larger, escalated=True, retries=0, overloads=0)
-        reason = f"the answer was cut at {output_cap.cap_for(state, limits, situation):,} tokens; asking for {larger:,}"
+        cap = output_cap.cap_for(state, limits, situation)
+        raised = replace(state, raised_cap=larger, escalated=True, cut_at=cap, retries=0, overloads=0)
+        reason = f"the answer was cut at {cap:,} tokens; asking for {larger:,}"
         return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
     if cut:
         return _continue_cut(state.after_reply(reply.usage.output), reply, limits)
@@ -242,7 +243,7 @@ def _mend(
 def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     current = output_cap.cap_for(state, limits, situation)
     smaller = output_cap.lowered(current, fault.input_tokens, fault.limit)
-    if smaller is None or state.lowered >= output_cap.LOWERINGS:
+    if smaller is None or smaller <= state.cut_at or state.lowered >= output_cap.LOWERINGS:
         return _decide_too_long(state, fault, limits, situation)
     lowered = replace(state, raised_cap=smaller, escalated=True, lowered=state.lowered + 1)
     return Mend(lowered, fault.message, Mending.LOWER_CAP, _stop(state, fault))
@@ -254,12 +255,10 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
     if not limits.compaction:
         reason = f"{fault.message}; compaction is off: shorten the conversation with /compact or /clear"
         return Stop(state, reason, too_long)
-    excess = (fault.input_tokens - fault.limit) if fault.input_tokens and fault.limit else None
-    if excess is not None and not state.drained and not state.compacted:
-        needed = excess + output_cap.MARGIN
-        if situation.drainable_tokens >= needed:
-            reason = f"{fault.message}; shortening old tool results"
-            return Drain(replace(state, drained=True), reason, needed, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
+    excess = _excess(state, fault)
+    if excess is not None and not state.drained and not state.compacted and situation.drainable_tokens >= excess:
+        reason = f"{fault.message}; shortening old tool results"
+        return Drain(replace(state, drained=True), reason, excess, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
     if state.compacted:
         reason = f"still too long after compaction ({fault.message}); {advice(fault.kind)}"
         return Stop(state, reason, too_long)
@@ -267,9 +266,18 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
         reason = f"{fault.message}; compaction does not help any more: {situation.largest}; start over with /clear"
         return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
     overflows = state.overflows.compacting(state.steps)
-    compacted = replace(state, compacted=True, drained=True, retries=0, overflows=overflows)
+    compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
     return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
+
+
+def _excess(state: TurnState, fault: Fault) -> int | None:
+    """Tokens that have to go from the prompt, where the server named the sizes and they say so."""
+    if not fault.input_tokens or not fault.limit:
+        return None
+    answer = max(output_cap.FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    excess = fault.input_tokens + answer + output_cap.MARGIN - fault.limit
+    return excess if excess > 0 else None
 
 
 def _stop(state: TurnState, fault: Fault, why: str = "") -> Stop:

@@ -67,6 +67,8 @@ class TurnState:
     raised_cap: int | None = None
     """Cap asked for instead of the default one; dropped after a good reply."""
     escalated: bool = False
+    cut_at: int = 0
+    """Cap at which the reply to this very history was cut; no more than that is not asked for again (api R19)."""
     lowered: int = 0
     """Times the cap of the current request was lowered: once for each limit that a cap can pass (api R24)."""
     continuations: int = 0
@@ -99,6 +101,7 @@ class TurnState:
             self,
             retries=0,
             overloads=0,
+            cut_at=0,
             lowered=0,
             drained=False,
             output_tokens=self.output_tokens + output_tokens,
