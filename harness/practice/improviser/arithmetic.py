@@ -45,7 +45,7 @@ def value_of(expression: str) -> Number | None:
 def _value(node: ast.expr) -> Number:
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return number
+            return _bounded(number)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):

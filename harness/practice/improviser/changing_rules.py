@@ -98,11 +98,14 @@ def _tests(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
 
 
 def _replace(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
-    paths = memory.paths_for(clause, default=True)
+    targets, texts = clause.targets_and_texts
+    paths = targets or memory.paths_for(clause, default=True)
+    if len(clause.quoted) >= 3 and not clause.bare_paths:
+        paths, texts = clause.quoted[2:3], clause.quoted[:2]
     if not paths:
         return ()
-    if len(clause.texts) >= 2:
-        return tuple(ReplaceText(path, clause.texts[0], clause.texts[1]) for path in paths[:1])
+    if len(texts) >= 2:
+        return tuple(ReplaceText(path, texts[0], texts[1]) for path in paths[:1])
     for pattern in _REPLACE:
         if (match := pattern.search(clause.text.rstrip(" .。!"))) and (old := clause.restored(match["old"])):
             new = clause.restored(match["new"])
@@ -114,11 +117,12 @@ def _replace(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
 
 
 def _append(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
-    paths = memory.paths_for(clause, default=True)
+    targets, texts = clause.targets_and_texts
+    paths = targets or memory.paths_for(clause, default=True)
     if not paths:
         return ()
-    if clause.texts:
-        return (AppendText(paths[-1], clause.texts[0]),)
+    if texts:
+        return (AppendText(paths[-1], texts[0]),)
     for pattern in _ADDED:
         if (match := pattern.search(clause.text.rstrip(" .。!"))) and (text := clause.restored(match["text"])):
             return (AppendText(paths[-1], text),)
@@ -144,7 +148,7 @@ def _summaries(paths: tuple[str, ...]) -> tuple[Goal, ...]:
 
 
 def _create(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
-    paths = clause.paths
+    paths, _ = clause.targets_and_texts
     if (
         not paths
         and re.search(r"\bscript\b|\bprogram\b|スクリプト|プログラム", clause.words)
@@ -187,9 +191,8 @@ def _overwrite(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
 
 def _set_content(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
     """ "write “…” to notes.txt"."""
-    if not (clause.texts and clause.paths):
-        return ()
-    return (CreateFile(clause.paths[-1], wrapped(clause.texts[0])),)
+    targets, texts = clause.targets_and_texts
+    return (CreateFile(targets[-1], wrapped(texts[0])),) if targets and texts else ()
 
 
 CHANGING: tuple[Rule, ...] = (

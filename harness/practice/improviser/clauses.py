@@ -18,7 +18,7 @@ _POLITE = r"(?:ください|下さい|くれ|くだ|ほしい|欲しい|もら�
 _BREAKS = re.compile(
     rf"""
       \s*;\s*
-    | \s*\n\s*(?:[-*•]\s+|\d+[.)]\s+)?
+    | \s*\n\s*(?!\ue000)(?:[-*•]\s+|\d+[.)]\s+)?
     | [.!?]\s+(?=[A-Z])
     | ,?\s*\b(?:and\s+then|and\s+afterwards|then|after\s+that|afterwards|finally|next)\b,?\s+(?=(?:{_VERBS})\b)
     | ,?\s+\b(?:and|also|as\s+well\s+as)\s+(?:also\s+)?(?=(?:{_VERBS})\b)
@@ -28,7 +28,7 @@ _BREAKS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_TE_BREAK = re.compile(rf"({_TE})(?!\s*{_POLITE})(?![^。\n]*ように)(?:から)?[、,\s]*")
+_TE_BREAK = re.compile(rf"({_TE})(?!\s*{_POLITE})(?![^。\n]*ように|、?\s*(?:内容|中身|本文)は)(?:から)?[、,\s]*")
 _NOISE = re.compile(
     r"^(?:please|(?:can|could|would|will) you|i want you to|i'd like you to|first|now|okay|ok|so|and|then)[,\s]+",
     re.I,

@@ -5,7 +5,6 @@ import re
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.file_plans import list_files, read_file
 from harness.practice.improviser.goals import AboutProject, Aspect, ListFiles, ReadFile, RunCommand, RunTests, UseTool
-from harness.practice.improviser.mentions import sentence
 from harness.practice.improviser.own_tools import call_of
 from harness.practice.improviser.planning import Ask, Plan, together
 from harness.practice.improviser.results import exit_code, listed_paths, output_of
@@ -16,13 +15,20 @@ _TALLY = re.compile(
     r"(?:\d+ (?:passed|failed|skipped|errors?|xfailed|deselected)(?:, )?)+|\d+ passing|Ran \d+ tests?|test result: .*|"
     r"Tests:\s+.*|\d+ pass\b",
 )
+_OTHER_PYTHON = re.compile(r"^python ")
+_COMMAND_NOT_FOUND = 127
 
 
 def run_command(setting: Setting, goal: RunCommand) -> Plan:
     """Run a command line and show what it wrote."""
     call = setting.tools.run(goal.command)
     (result,) = yield Ask(setting.say(say.WILL_RUN, command=_short(goal.command)), (call,))
-    return _report(setting, goal.command, call, result)
+    other = _OTHER_PYTHON.sub("python3 ", goal.command)
+    if exit_code(result) != _COMMAND_NOT_FOUND or other == goal.command:
+        return _report(setting, goal.command, call, result)
+    call = setting.tools.run(other)
+    (result,) = yield Ask(setting.say(say.WILL_RUN, command=_short(other)), (call,))
+    return _report(setting, other, call, result)
 
 
 def _report(setting: Setting, command: str, call: Call, result: Result) -> str:
@@ -33,8 +39,10 @@ def _report(setting: Setting, command: str, call: Call, result: Result) -> str:
     code = exit_code(result)
     if result.failed or code:
         shown = setting.say(say.EXIT_CODE, code=code) if code else ""
+        if not output:
+            return setting.say(say.RAN_BADLY_SILENTLY, command=_short(command), code=shown)
         head = setting.say(say.RAN_BADLY, command=_short(command), code=shown)
-        return f"{head}\n\n{fenced(output or result.text.strip())}{note}"
+        return f"{head}\n\n{fenced(output)}{note}"
     if not output:
         return setting.say(say.RAN_SILENTLY, command=_short(command))
     return f"{setting.say(say.RAN, command=_short(command))}\n\n{fenced(output)}{note}"
@@ -57,6 +65,10 @@ def run_tests(setting: Setting, goal: RunTests) -> Plan:
         return setting.say(say.NO_TESTS)
     call = setting.tools.run(command)
     (result,) = yield Ask(setting.say(say.WILL_RUN, command=command), (call,))
+    if result.failed and "No module named pytest" in result.text:
+        command = "pytest -q"
+        call = setting.tools.run(command)
+        (result,) = yield Ask(setting.say(say.WILL_RUN, command=command), (call,))
     if result.denied or result.cancelled:
         return setting.trouble(result, call)
     output = output_of(result)
@@ -97,7 +109,7 @@ def about_project(setting: Setting, goal: AboutProject) -> Plan:
 def use_tool(setting: Setting, goal: UseTool) -> Plan:
     """Call somebody's own tool with arguments from the sentence."""
     tool = next(tool for tool in setting.tools.tools if tool.name == goal.name)
-    call, missing = call_of(tool, sentence(goal.clause))
+    call, missing = call_of(tool, goal.clause)
     if call is None:
         names = missing or tuple(tool.schema.get("properties") or ())
         example = " ".join(f"{name}=…" for name in names)

@@ -194,7 +194,8 @@ def _blocks(content: Any) -> Iterator[Json]:
 
 
 def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    """The text, without halves of characters, which could not be sent back; "" for what is no text."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _limit(value: Any) -> int:

@@ -14,6 +14,8 @@ def remaining(answer: str, kept: str) -> str:
 
     An answer that has come out otherwise this time goes on from where the two part.
     """
+    if answer.startswith(kept):
+        return answer[len(kept) :]
     bare = kept.strip()
     if not bare:
         return answer
@@ -41,7 +43,9 @@ def within_limit(text: str, calls: tuple[Call, ...], max_tokens: int) -> Scripte
     """The reply, cut where it reaches the output limit: in the text, or in the midst of a call's input."""
     room = max_tokens * CHARACTERS_A_TOKEN
     if len(text) > room:
-        return ScriptedReply((Text(text[:room]),), stop_reason="max_tokens")
+        lead = len(text) - len(text.lstrip())
+        piece = text[: max(room, lead + 1)]
+        return ScriptedReply((Text(piece.rstrip()),), stop_reason="max_tokens")
     room -= len(text)
     parts: list[Part] = [Text(text)] if text.strip() else []
     for call in calls:

@@ -46,8 +46,8 @@ def content_for(path: str, clause: Sentence) -> str:
 
 
 def _given(clause: Sentence, path: str) -> str | None:
-    if clause.texts:
-        return clause.texts[0]
+    if clause.targets_and_texts[1]:
+        return clause.targets_and_texts[1][0]
     for pattern in (_WITH, _WITH_JA, _COLON):
         if match := pattern.search(clause.text):
             text = clause.restored(next(group for group in match.groups() if group))
@@ -61,13 +61,13 @@ def _printed(clause: Sentence, path: str) -> str | None:
     asked = re.search(
         r"\b(?:prints?|says?|outputs?|shows?|echo|displays?|logs?)\b|表示|出力|プリント|と言う", clause.words
     )
-    if re.search(r"hello,? world|ハロー・?ワールド", clause.plain, re.I) and not clause.texts:
+    if re.search(r"hello,? world|ハロー・?ワールド", clause.plain, re.I) and not clause.targets_and_texts[1]:
         hello = re.search(r"hello,? world!?", clause.plain, re.I)
         return hello[0] if hello else "Hello World"
     if not asked:
         return None
-    if clause.texts:
-        text = clause.texts[0]
+    if clause.targets_and_texts[1]:
+        text = clause.targets_and_texts[1][0]
         return None if "(" in text or "\n" in text else text
     for pattern in (_PRINTS, _PRINTS_JA):
         if match := pattern.search(clause.text):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from harness.practice.improviser.mentions import Sentence
+
 
 class Aspect(Enum):
     """What is wanted of a file."""
@@ -170,4 +172,4 @@ class UseTool(Changing):
     """A tool that is not one of the usual ones, with arguments taken from the sentence."""
 
     name: str
-    clause: str
+    clause: Sentence

@@ -23,8 +23,8 @@ from harness.practice.improviser.values import Turn
 TABLE: tuple[Rule, ...] = (*FIRST, *CHANGING, *LOOKING, *LAST)
 """All that the practice model understands, in the order in which it is tried."""
 
-LONGEST_PROMPT = 20_000
-"""Of a longer prompt only the beginning is looked at."""
+REMEMBERED_TURNS = 30
+"""How far back "it" may reach."""
 MOST_GOALS = 12
 
 
@@ -40,13 +40,13 @@ class Understanding:
 def understand(turns: tuple[Turn, ...], tools: ToolSet) -> Understanding:
     """What the last of the turns asks for, in the light of those before it."""
     memory = Memory()
-    for turn in turns[:-1]:
+    for turn in turns[-1 - REMEMBERED_TURNS : -1]:
         memory = memory.after(_read(turn.prompt, memory, tools).goals).having_seen(turn)
     return _read(turns[-1].prompt, memory, tools)
 
 
 def _read(prompt: str, memory: Memory, tools: ToolSet) -> Understanding:
-    whole = sentence(prompt[:LONGEST_PROMPT])
+    whole = sentence(prompt)
     goals: list[Goal] = []
     unclear: list[str] = []
     for clause in clauses_of(whole)[:MOST_GOALS]:

@@ -47,7 +47,7 @@ class Memory:
     path: str | None = None
     """The file spoken of last."""
     choices: tuple[str, ...] = ()
-    """The files of the last list, or the files of the last request, in the order shown."""
+    """The files of the last list, in the order shown, or those that were last spoken of together."""
     goals: tuple[Goal, ...] = field(default=())
     """What was wanted last."""
 
@@ -69,7 +69,8 @@ class Memory:
         named = tuple(dict.fromkeys(path for goal in goals for path in _paths(goal)))
         if not named:
             return replace(self, goals=goals)
-        return Memory(named[-1], named, goals)
+        choices = self.choices if set(named) <= set(self.choices) else named
+        return Memory(named[-1], choices, goals)
 
     def having_seen(self, turn: Turn) -> "Memory":
         """What is remembered once the results of a turn were shown: a list offers its files."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _QUOTES = re.compile(
-    r"```[\w+-]*\n(?P<fence>.*?)\n?```|`(?P<tick>[^`\n]+)`|\"(?P<double>[^\"]*)\"|“(?P<curly>[^”]*)”"
-    r"|「(?P<corner>[^」]*)」|『(?P<white>[^』]*)』|(?<!\w)'(?P<single>[^'\n]+)'(?!\w)",
+    r"```[\w+-]*\n(?P<fence>.*?)\n?```|`(?P<tick>[^`\n]+)`|\"(?P<double>[^\"]*)\"|“(?P<curly>[^”]{0,1000})”"
+    r"|「(?P<corner>[^」]{0,1000})」|『(?P<white>[^』]{0,1000})』|(?<!\w)'(?P<single>[^'\n]+)'(?!\w)",
     re.DOTALL,
 )
 _MARK = re.compile(r"\ue000(\d+)\ue001")
@@ -23,7 +23,10 @@ _PATH = re.compile(
     re.ASCII,
 )
 _KANA_PATH = re.compile(r"[^\s、。「」『』()（）,/\x00-\x2f]+\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9])")
-_SLASHED = re.compile(r"(?<![\w./:])(?:\./|\.\./|~?/)?[\w.@+-]+(?:/[\w.@+-]+)*/?(?![\w*])", re.ASCII)
+_QUOTED_PATH = re.compile(
+    rf"(?!\w+://)[^\s*()=]*(?:[^\s*()=]\.[A-Za-z][A-Za-z0-9]{{0,9}}|\.(?:env|gitignore)|\b(?:{_BARE}))"
+)
+_ADDRESS = re.compile(r"https?://\S+")
 _FOLDER_WORD = r"folder|directory|dir|package"
 _FOLDERS = (
     re.compile(rf"(?:the )?(?:{_FOLDER_WORD})(?: called| named)? (?P<name>\.?[\w./+-]*\w/?)", re.ASCII | re.IGNORECASE),
@@ -61,6 +64,9 @@ _NUMBER_WORDS = {
     "twenty": 20, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
 }  # fmt: skip
 
+LONGEST_SENTENCE = 3_000
+"""Characters of a request that are looked at, quotes not counted. Nobody says more in plain words."""
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -92,22 +98,30 @@ class Sentence:
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """Files that are named, each once, in order. Quoted ones count where they look like a path."""
-        spread = _MARK.sub(lambda mark: f" {self.quotes[int(mark[1])]} " if self._is_path(mark) else " ", self.text)
-        spaced = [self.quotes[int(m[1])] for m in _MARK.finditer(self.text) if self._is_path(m)]
-        bare = re.sub(r"https?://\S+", " ", _GLOB.sub(" ", spread))
+        found = [(m.start(), self.quotes[int(m[1])]) for m in _MARK.finditer(self.text) if self._is_path(m)]
+        return tuple(dict.fromkeys(name for _, name in sorted([*found, *self._bare])))
+
+    @cached_property
+    def bare_paths(self) -> tuple[str, ...]:
+        """Files that are named without quotation marks."""
+        return tuple(dict.fromkeys(name for _, name in sorted(self._bare)))
+
+    @cached_property
+    def _bare(self) -> tuple[tuple[int, str], ...]:
+        bare = _blanked(_ADDRESS, _blanked(_GLOB, _blanked(_MARK, self.text)))
         found = [(match.start(), match[0].rstrip(".")) for match in _PATH.finditer(bare)]
-        covered = _PATH.sub(lambda match: " " * len(match[0]), bare)
-        for match in _KANA_PATH.finditer(covered):
+        for match in _KANA_PATH.finditer(_blanked(_PATH, bare)):
             name = re.split(r"(?:から|書いた|書かれた|という|名前の|と|を|に|は|が|の)(?=[^\s]*\.)", match[0])[-1]
             found.append((match.start(), name))
-        names = [name for _, name in sorted(found)]
-        return tuple(dict.fromkeys([*names, *(name for name in spaced if name not in names and "." in name)]))
+        return tuple(found)
 
     def _is_path(self, mark: re.Match[str]) -> bool:
-        text = self.quotes[int(mark[1])]
-        return (
-            not re.search(r"\s", text) and "*" not in text and bool(_PATH.fullmatch(text) or _KANA_PATH.fullmatch(text))
-        )
+        return _QUOTED_PATH.fullmatch(self.quotes[int(mark[1])]) is not None
+
+    @cached_property
+    def targets_and_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The files to change and the texts to put in: beside a file named without marks, all quotes are text."""
+        return (self.bare_paths, self.quoted) if self.bare_paths else (self.paths, self.texts)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -165,7 +179,12 @@ def sentence(text: str) -> Sentence:
         return f"\ue000{len(quotes) - 1}\ue001"
 
     marked = _QUOTES.sub(set_apart, text.replace("\ue000", "").replace("\ue001", ""))
-    return Sentence(marked.strip(), tuple(quotes))
+    return Sentence(marked.strip()[:LONGEST_SENTENCE], tuple(quotes))
+
+
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    """The text with what the pattern finds replaced by as many spaces."""
+    return pattern.sub(lambda match: " " * len(match[0]), text)
 
 
 def _number(text: str) -> int | float:

@@ -38,7 +38,7 @@ def goal_for_own_tool(clause: Sentence, tools: ToolSet, *, by_name: bool) -> Use
         score = _name_score(tool, clause, said) if by_name else len(said & _words(tool.description))
         if score >= (1 if by_name else _ENOUGH) and (best is None or score > best[0]):
             best = (score, tool.name)
-    return UseTool(best[1], clause.plain) if best else None
+    return UseTool(best[1], clause) if best else None
 
 
 def call_of(tool: Tool, clause: Sentence) -> tuple[Call | None, tuple[str, ...]]:

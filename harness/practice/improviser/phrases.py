@@ -1,6 +1,7 @@
 # ruff: noqa: E501 - a phrase stands on one line in each language
 """Everything the practice model says, in both languages side by side."""
 
+import re
 from dataclasses import dataclass
 
 from harness.practice.improviser.language import Language
@@ -17,6 +18,8 @@ class Phrase:
         """The sentence in a language, its places filled."""
         text = self.japanese if language is Language.JAPANESE else self.english
         for name, value in values.items():
+            if value == 1 and language is Language.ENGLISH:
+                text = re.sub(rf"(\{{{name}\}} (?:line|file|place|time))s\b", r"\1", text)
             text = text.replace(f"{{{name}}}", str(value))
         return text
 
@@ -87,15 +90,15 @@ WILL_USE = Phrase("I will use {tool}.", "{tool} を使います。")
 
 # Reports
 
-IN_FOLDER = Phrase("There are {count} files in {folder}:", "{folder} には {count} 個のファイルがあります。")
-ONE_IN_FOLDER = Phrase("There is one file in {folder}:", "{folder} には 1 個のファイルがあります。")
+IN_FOLDER = Phrase("There are {count} files in {folder}:", "{folder}には {count} 個のファイルがあります。")
+ONE_IN_FOLDER = Phrase("There is one file in {folder}:", "{folder}には 1 個のファイルがあります。")
 THIS_FOLDER = Phrase("this folder", "このフォルダー")
-EMPTY_FOLDER = Phrase("There are no files in {folder}.", "{folder} にはファイルがありません。")
+EMPTY_FOLDER = Phrase("There are no files in {folder}.", "{folder}にはファイルがありません。")
 MORE = Phrase("… and {count} more.", "… ほか {count} 件。")
 FILES_BELOW = Phrase("{folder}/ ({count} files)", "{folder}/({count} 個のファイル)")
-FOUND_FILES = Phrase("{count} files match {pattern}:", "{pattern} に一致するファイルは {count} 個です。")
-COUNTED_FILES = Phrase("{count} files match {pattern}.", "{pattern} に一致するファイルは {count} 個です。")
-COUNTED_ALL = Phrase("There are {count} files in {folder}.", "{folder} には {count} 個のファイルがあります。")
+FOUND_FILES = Phrase("I found {count} files that match {pattern}:", "{pattern} に一致するファイルは {count} 個です。")
+COUNTED_FILES = Phrase("I found {count} files that match {pattern}.", "{pattern} に一致するファイルは {count} 個です。")
+COUNTED_ALL = Phrase("I count {count} files in {folder}.", "{folder}には {count} 個のファイルがあります。")
 NO_FILES = Phrase("No file matches {pattern}.", "{pattern} に一致するファイルはありません。")
 FOUND_HITS = Phrase(
     "“{text}” stands in {count} places, in {files} files:",
@@ -148,12 +151,15 @@ PARTLY_SEEN = Phrase(
 )
 SAME = Phrase("{first} and {second} are the same.", "{first} と {second} は同じ内容です。")
 DIFFERENT = Phrase(
-    "{first} and {second} differ: {added} lines only in the second, {removed} only in the first.",
+    "{first} and {second} differ: {added} lines only in the second, {removed} lines only in the first.",
     "{first} と {second} には違いがあります。{second} だけにある行は {added} 行、{first} だけにある行は {removed} 行です。",
 )
 RAN = Phrase("`{command}` succeeded:", "`{command}` は成功しました。")
 RAN_SILENTLY = Phrase("`{command}` succeeded and printed nothing.", "`{command}` は成功し、出力はありませんでした。")
 RAN_BADLY = Phrase("`{command}` failed{code}:", "`{command}` は失敗しました{code}。")
+RAN_BADLY_SILENTLY = Phrase(
+    "`{command}` failed{code} and printed nothing.", "`{command}` は失敗し{code}、出力はありませんでした。"
+)
 EXIT_CODE = Phrase(" (exit code {code})", "(終了コード {code})")
 TESTS_PASSED = Phrase("The tests pass (`{command}`{tally}).", "テストは成功しました(`{command}`{tally})。")
 TESTS_FAILED = Phrase("The tests fail (`{command}`{tally}):", "テストは失敗しました(`{command}`{tally})。")

@@ -7,7 +7,15 @@ from harness.practice.improviser import phrases as say
 from harness.practice.improviser.arithmetic import value_of
 from harness.practice.improviser.change_plans import append_text, create_file, replace_text, write
 from harness.practice.improviser.command_plans import about_project, run_command, run_tests, use_tool
-from harness.practice.improviser.file_plans import compare_files, find_files, list_files, read_file, search_text
+from harness.practice.improviser.file_plans import (
+    compare_files,
+    describe,
+    find_files,
+    list_files,
+    read_file,
+    reading,
+    search_text,
+)
 from harness.practice.improviser.goals import (
     AboutProject,
     AppendText,
@@ -27,7 +35,7 @@ from harness.practice.improviser.goals import (
     Topic,
     UseTool,
 )
-from harness.practice.improviser.planning import Plan, one_after_another, together
+from harness.practice.improviser.planning import Plan, joined_reports, one_after_another, together
 from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.toolset import NoTool
 
@@ -93,7 +101,21 @@ def _save_report(setting: Setting, goal: SaveReport) -> Plan:
     """Find out, then write down what was found out."""
     if not goal.goals:
         return setting.say(say.NO_REFERENT)
-    report = yield from plan_for(setting, goal.goals)
+    troubles: list[str] = []
+
+    def source(inner: Goal) -> Plan:
+        if not isinstance(inner, ReadFile):
+            return (yield from _guarded(setting, inner))
+        read = yield from reading(setting, inner.path)
+        if isinstance(read, str):
+            troubles.append(read)
+            return ""
+        path, text, _ = read
+        return describe(setting, inner, path, text)
+
+    report = yield from together([source(inner) for inner in goal.goals])
+    if troubles:
+        return joined_reports(troubles)
     done = yield from write(setting, goal.path, report + "\n")
     return f"{done}\n\n{report}"
 

@@ -21,7 +21,7 @@ _SAID = re.compile(r"^Answer: (?P<text>\".*\")$")
 def form_turn(number: int, turn: Turn, *, in_progress: bool, excerpt: int) -> str:
     """One request of the summary, its texts cut to `excerpt` characters."""
     lines = [f"### Request {number} ({'in progress' if in_progress else 'answered'})"]
-    lines += [f"> {line}" for line in turn.prompt.splitlines()]
+    lines += [f"> {line}" for line in turn.prompt.split("\n")]
     lines += [_form_call(exchange, excerpt) for exchange in turn.exchanges]
     if turn.said:
         lines.append(f"Answer: {_quoted(turn.said, excerpt)}")
@@ -33,7 +33,7 @@ def parse_summary(text: str) -> tuple[Turn, ...]:
     if HEADING not in text:
         return ()
     turns: list[Turn] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if _REQUEST.match(line):
             turns.append(Turn("", answered="(answered)" in line))
         elif turns:

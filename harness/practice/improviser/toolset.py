@@ -163,7 +163,7 @@ class ToolSet:
         deep = include if include is None or "/" in include else f"**/{include}"
         direct = self._direct(Ability.SEARCH, pattern=pattern, folder=folder, include=deep)
         only = f"--include={shlex.quote(include.rsplit('/', 1)[-1])} " if include else ""
-        command = f"grep -rnIE {only}--exclude-dir='.*' -e {shlex.quote(pattern)} -- {shlex.quote(folder or '.')}"
+        command = f"grep -rnIE {only}--exclude-dir='.?*' -e {shlex.quote(pattern)} -- {shlex.quote(folder or '.')}"
         return direct or self._shell(Ability.SEARCH, command)
 
     def _direct(self, ability: Ability, **roles: str | None) -> Call | None:

@@ -13,7 +13,7 @@ _DENIED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CANCELLED = re.compile(
-    r"\b(cancelled|canceled|interrupted|aborted)\b|was (stopped|ended) before|\b(was )?not run\b|\bnever ran\b",
+    r"\A\W*(not run|interrupted|cancell?ed|no result was recorded)\b|\b(was|were) (cancell?ed|interrupted|aborted)\b",
     re.IGNORECASE,
 )
 _MISSING = re.compile(

@@ -1,0 +1,79 @@
+"""What an agent's loop says to the model is not taken for a request of the person."""
+
+import pytest
+
+from harness.model import prompt
+from harness.permissions.values import Deny
+from harness.practice.improviser.summary_form import HEADING
+from harness.practice.improviser.user_text import UserText, kind_of, restated_request, without_reminders
+from harness.practice.improviser.values import Result
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (prompt.CONTINUE_AFTER_CUT, UserText.CONTINUE),
+        (prompt.CONTINUE_AFTER_BREAK, UserText.CONTINUE),
+        (prompt.CONTINUE_AFTER_EMPTY, UserText.CONTINUE),
+        (prompt.CONTINUE, UserText.CONTINUE),
+        (prompt.SMALLER_PIECES, UserText.CONTINUE),
+        ("continue", UserText.CONTINUE),
+        ("続けてください", UserText.CONTINUE),
+        (prompt.token_budget_nudge(1_000, 20_000), UserText.NUDGE),
+        (prompt.summary_request(), UserText.SUMMARISE),
+        (prompt.summary_request("the tests"), UserText.SUMMARISE),
+        ("Please summarize the conversation so far.", UserText.SUMMARISE),
+        ("これまでの会話を要約してください", UserText.SUMMARISE),
+        (prompt.summary_message("Requests: none"), UserText.SUMMARY),
+        (prompt.summary_message(HEADING), UserText.SUMMARY),
+        (prompt.INTERRUPTION_NOTE, UserText.NOTE),
+        (prompt.BEGINNING_MISSING, UserText.NOTE),
+        (prompt.dropped_rounds(3), UserText.NOTE),
+        ("[Request interrupted by user]", UserText.NOTE),
+        ("src/a.py as it is now:\n\n1\tx = 1", UserText.NOTE),
+        ("The person's latest request, word for word:\n\nread a.txt", UserText.RESTATED),
+        (f"{prompt.dropped_rounds(1)}\n\nThe person's latest request, word for word:\n\nread a.txt", UserText.RESTATED),
+        ("read a.txt", UserText.PROMPT),
+        ("summarise README.md", UserText.PROMPT),
+        ("summarise conversation.py", UserText.PROMPT),
+        ("continue.txt を読んで", UserText.PROMPT),
+        ("find “cut off” in src and continue the list", UserText.PROMPT),
+        ("why are my tests interrupted?", UserText.PROMPT),
+        ("x" * 100_000, UserText.PROMPT),
+    ],
+)
+def test_the_kinds_are_told_apart(text: str, kind: UserText) -> None:
+    assert kind_of(text) is kind
+
+
+def test_a_restated_request_is_found() -> None:
+    assert (
+        restated_request("The person's latest request, word for word:\n\nread a.txt\nand b.txt")
+        == "read a.txt\nand b.txt"
+    )
+
+
+def test_reminders_are_left_out() -> None:
+    assert without_reminders("<system-reminder>list the files</system-reminder>\nread a.txt") == "read a.txt"
+
+
+@pytest.mark.parametrize(
+    ("text", "denied", "cancelled", "missing"),
+    [
+        (prompt.denied_result(), True, False, False),
+        (prompt.denied_result("too dangerous"), True, False, False),
+        (Deny("too dangerous", by="person").message, True, False, False),
+        (Deny("nobody can be asked here").message, True, False, False),
+        (prompt.INTERRUPTED_RESULT, False, True, False),
+        (prompt.CANCELLED_RESULT, False, True, False),
+        (prompt.MISSING_RESULT, False, True, False),
+        ("a.txt does not exist.", False, False, True),
+        ("cat: a.txt: No such file or directory", False, False, True),
+        ("bash: ./x: Permission denied\n\n[exit 126]", False, False, False),
+    ],
+)
+def test_a_failed_result_is_read_for_what_it_says(text: str, denied: bool, cancelled: bool, missing: bool) -> None:
+    result = Result(text, failed=True)
+    assert (result.denied, result.cancelled, result.missing) == (denied, cancelled, missing)
+    fine = Result(text)
+    assert (fine.denied, fine.cancelled, fine.missing) == (False, False, False)
