@@ -1,0 +1,167 @@
+"""Other models, and long waits (recovery B3, C1-C4, api R11; §8)."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.events import FaultKind, Outcome, TransitionCode
+from harness.recovery import Continue, OfferWait, RecoveryLimits, Resend, Stop, SwitchModel, TurnState, decide
+from tests.recovery.cases import (
+    ANSWER,
+    CALL,
+    CUT,
+    FRESH,
+    LIMITS,
+    ORDINARY,
+    OVERLOADED,
+    SERVER,
+    TOOLS,
+    after_text,
+    fault,
+    for_ever,
+    play,
+    resent,
+    text,
+    use,
+)
+
+Code = TransitionCode
+ONE = TurnState("primary", ("second",))
+THREE = TurnState("primary", ("second", "third", "fourth"))
+INSIDE = replace(OVERLOADED, streamed=True)
+HOUR = fault(FaultKind.RATE_LIMIT, status=429, retry_after_s=3_600.0)
+HEADLESS = RecoveryLimits()
+WITH_A_PERSON = RecoveryLimits(interactive=True)
+
+
+def test_the_fourth_request_after_three_overloads_goes_to_the_fallback() -> None:
+    played = play([OVERLOADED] * 3 + [ANSWER], state=ONE)
+    assert played.models == ("primary", "primary", "primary", "second")
+    assert played.end is Code.COMPLETED
+
+
+def test_the_switch_itself_does_not_wait() -> None:
+    played = play([OVERLOADED] * 3, state=ONE)
+    assert isinstance(played.last, SwitchModel)
+    assert played.waits == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("between", [TOOLS, CUT, SERVER, fault(FaultKind.RATE_LIMIT), fault(FaultKind.NETWORK)])
+def test_only_overloads_in_a_row_count(between: Outcome) -> None:
+    assert play([OVERLOADED, OVERLOADED, between, OVERLOADED, OVERLOADED], state=ONE).switches == []
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [INSIDE, after_text(INSIDE), replace(INSIDE, kept=(use(CALL),), calls=(CALL,))],
+    ids=["before any block", "behind whole text", "behind a whole call"],
+)
+def test_an_overload_inside_a_stream_counts_like_any_other(inside: Outcome) -> None:
+    played = play([inside, OVERLOADED, OVERLOADED, ANSWER], state=ONE)
+    assert played.models == ("primary", "primary", "primary", "second")
+
+
+def test_a_third_overload_behind_whole_text_switches_as_well_and_the_fallback_answers_anew() -> None:
+    played = play([OVERLOADED, OVERLOADED, after_text(INSIDE), ANSWER], state=ONE)
+    assert played.models == ("primary", "primary", "primary", "second")
+    assert not any(isinstance(decision, Continue) for decision in played.decisions)
+
+
+def test_without_a_fallback_overloads_are_retried_to_the_end() -> None:
+    played = play(for_ever(OVERLOADED))
+    assert (played.posts, played.switches) == (11, [])
+
+
+def test_each_fallback_is_tried_once_in_order() -> None:
+    played = play(for_ever(OVERLOADED), state=THREE)
+    assert played.switches == ["second", "third", "fourth"]
+    assert list(dict.fromkeys(played.models)) == ["primary", "second", "third", "fourth"]
+
+
+def test_a_switch_does_not_give_the_retries_back() -> None:
+    played = play(for_ever(OVERLOADED), state=THREE)
+    assert sum(isinstance(decision, Resend) for decision in played.decisions) == 10
+    assert played.posts == 1 + 10 + 3
+    assert sum(played.waits) == 159.5
+
+
+@pytest.mark.parametrize("kind", sorted(set(FaultKind) - {FaultKind.OVERLOADED}))
+def test_no_other_kind_of_fault_ever_switches(kind: FaultKind) -> None:
+    assert play(for_ever(fault(kind)), state=THREE).switches == []
+
+
+def test_an_overload_that_the_server_calls_final_does_not_switch() -> None:
+    assert play(for_ever(replace(OVERLOADED, should_retry=False)), state=THREE).posts == 1
+
+
+@given(outcomes=st.lists(st.sampled_from([OVERLOADED, INSIDE, after_text(INSIDE), SERVER, TOOLS, CUT]), max_size=40))
+def test_a_switch_comes_exactly_at_every_third_overload_in_a_row(outcomes: list[Outcome]) -> None:
+    limits = RecoveryLimits(retries_per_request=99, retries_per_turn=99, waiting_per_turn_s=1e9, continuations=99)
+    played = play(outcomes, state=THREE, limits=limits)
+    row, left, expected = 0, ["second", "third", "fourth"], []
+    for outcome in outcomes[: played.posts]:
+        row = row + 1 if getattr(outcome, "kind", None) is FaultKind.OVERLOADED else 0
+        if row >= 3 and left:
+            expected.append(left.pop(0))
+            row = 0
+    assert played.switches == expected
+
+
+# ── long waits ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_person_is_asked_about_a_long_wait_and_nothing_is_slept() -> None:
+    decision = decide(ONE, HOUR, WITH_A_PERSON, ORDINARY)
+    assert isinstance(decision, OfferWait)
+    assert decision.wait.seconds == 3_600
+    assert decision.can_switch
+    assert decision.code is None
+    assert decision.otherwise.code is Code.API_ERROR
+
+
+def test_another_model_is_offered_only_while_there_is_one() -> None:
+    decision = decide(FRESH, HOUR, WITH_A_PERSON, ORDINARY)
+    assert isinstance(decision, OfferWait)
+    assert not decision.can_switch
+
+
+def test_a_person_is_not_asked_without_end() -> None:
+    assert play(for_ever(HOUR), limits=WITH_A_PERSON).end is Code.API_ERROR
+
+
+def test_without_a_person_a_long_wait_ends_the_turn_and_names_the_option_that_allows_it() -> None:
+    played = play([HOUR], limits=HEADLESS)
+    assert played.end is Code.API_ERROR
+    assert "--max-wait 3600" in played.last.reason
+
+
+@pytest.mark.parametrize(("max_wait_s", "slept"), [(3_599.0, False), (3_600.0, True), (86_400.0, True)])
+def test_without_a_person_a_long_wait_is_slept_when_it_was_allowed(max_wait_s: float, *, slept: bool) -> None:
+    decision = decide(FRESH, HOUR, RecoveryLimits(max_wait_s=max_wait_s), ORDINARY)
+    assert isinstance(decision, Resend if slept else Stop)
+
+
+@pytest.mark.parametrize(("seconds", "offered"), [(60.0, False), (60.1, True)])
+def test_sixty_seconds_is_where_a_wait_becomes_long(seconds: float, *, offered: bool) -> None:
+    decision = decide(FRESH, replace(HOUR, retry_after_s=seconds), WITH_A_PERSON, ORDINARY)
+    assert isinstance(decision, OfferWait) is offered
+
+
+def test_a_long_wait_that_was_allowed_does_not_use_up_the_waiting_of_the_turn() -> None:
+    decision = resent(decide(FRESH, HOUR, RecoveryLimits(max_wait_s=3_600), ORDINARY))
+    assert decision.state.waited_s == 0
+    assert decision.state.turn_retries == 1
+
+
+def test_stopping_instead_of_a_long_wait_keeps_the_text_that_had_come() -> None:
+    decision = decide(FRESH, after_text(HOUR), WITH_A_PERSON, ORDINARY)
+    assert isinstance(decision, OfferWait)
+    assert decision.otherwise.keep == (text("a whole block"),)
+
+
+def test_the_limits_are_those_of_the_requirements() -> None:
+    assert (LIMITS.retries_per_request, LIMITS.retries_per_turn, LIMITS.waiting_per_turn_s) == (10, 30, 300)
+    assert (LIMITS.long_wait_s, LIMITS.overloads_before_switch) == (60, 3)
+    assert (LIMITS.default_cap, LIMITS.raised_cap, LIMITS.continuations) == (8_000, 64_000, 3)
