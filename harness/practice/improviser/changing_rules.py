@@ -15,6 +15,8 @@ from harness.practice.improviser.goals import (
     RunCommand,
     RunTests,
     SaveReport,
+    Talk,
+    Topic,
 )
 from harness.practice.improviser.memory import Memory
 from harness.practice.improviser.mentions import Sentence
@@ -155,10 +157,20 @@ def _create(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
         and re.search(r"python|パイソン", clause.words)
     ):
         paths = ("script.py",)
-    if not paths:
-        return ()
+    sources = tuple(path for path in paths if _is_source(path, clause))
+    if sources == paths:
+        return (Talk(Topic.BEYOND),) if re.match(r"(?:create|write|generate|make)\b", clause.words) and sources else ()
+    paths = tuple(path for path in paths if path not in sources)
     again = bool(re.search(r"\boverwrite\b|\breplac(?:e|ing)\b|上書き", clause.words))
     return tuple(CreateFile(path, content_for(path, clause), replace=again) for path in paths[:6])
+
+
+def _is_source(path: str, clause: Sentence) -> bool:
+    """The file is what it is about, not what is to be made: "write a test for app.py"."""
+    return (
+        re.search(rf"\b(?:for|about|of|from|on|using|like|in)\s+(?:the\s+)?{re.escape(path)}", clause.text, re.I)
+        is not None
+    )
 
 
 def _folder(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
@@ -200,16 +212,16 @@ CHANGING: tuple[Rule, ...] = (
     rule(r"\bfix\b.*\btests?\b|\bmake\b.*\btests? pass\b", r"テスト.*(?:直し|修正)", _tests),
     rule(r"^(?:run|execute|start|try|launch)\b|\brun\b.*(?:⟦⟧|«»|\bit\b|\btests?\b)", r"実行|走らせ|動かし|起動し|流して|回して", _run),
     rule(r"\b(?:do|does|are|did)\b.*\btests?\b.*\b(?:pass|green|work|fail)|^(?:re)?test(?: it| this| the project)?\W*$", r"テスト.*(?:通|パス|確認|して|お願い)", _tests),
-    rule(r"^overwrite (?:it|that|the file)|^yes,? overwrite", r"^上書きして", _overwrite),
+    rule(r"^overwrite (?:it|that|the file)|^yes(?:,? overwrite.*|,? please)?\W*$", r"^上書きして|^はい(?:、?お願いします)?\W*$", _overwrite),
     rule(r"\b(?:replace|substitute)\b|\b(?:change|rename|edit|set)\b.*\b(?:to|with|into|by)\b", r"置き?換え|置換|書き?換え|(?:変更|変え|直し)", _replace),
     rule(r"\b(?:append|add|insert)\b.*\b(?:to|into|in|at)\b", r"追加|追記|足し|付け加え", _append),
     rule(r"\b(?:write|put)\b.*⟦⟧.*\b(?:to|into|in)\b", r"«».*に.*⟦⟧.*(?:書|保存)|⟦⟧.*(?:を|と).*«».*に.*(?:書|保存)", _set_content),
     rule(r"\b(?:write|save|put|store)\b.*\b(?:summary|summaries|overview|results?|list|report|output|it|that|them|this|headings?|answer)\b.*\b(?:to|in|into|as)\b", r"(?:要約|まとめ|概要|結果|一覧|リスト|内容|それ).*«».*(?:書|保存|出力)|«».*(?:に|へ).*(?:要約|まとめ|概要|結果|一覧|リスト|内容).*(?:書|保存|出力)", _save),
     rule(r"\b(?:create|make|mkdir|new)\b.*\b(?:folder|directory)\b", r"(?:フォルダー?|ディレクトリー?).*(?:作|作成)", _folder),
-    rule(r"\b(?:create|make|write|generate|new|touch|save)\b", r"作っ|作成|作れ|新規|書いて|生成|保存", _create),
+    rule(r"\b(?:create|make|write|generate|new|touch|save)\b", r"作っ|作成|作れ|新規|書いて(?!あ|い)|生成|保存", _create),
     rule(r"\b(?:delete|remove|rm)\b", r"削除|消し", _delete),
     rule(r"\b(?:move|rename|mv)\b", r"移動|改名|名前を", _moved("mv")),
     rule(r"\b(?:copy|cp)\b|\bduplicate\b", r"コピー|複製", _moved("cp")),
-    rule(r"^(?:(?:python3?|pytest|ruff|mypy)(?: [-\w./\" «]|$)|ls -|cat |echo |npm |cargo |uv |pip )[\x20-\x7e«»⟦⟧]*$", NEVER, _literal),
+    rule(r"^(?:(?:python3?|pytest|ruff|mypy)(?: [-\w./\" «]|$)|ls -|cat -|head -|tail -|wc -|grep -|echo |npm |cargo |uv |pip )[\x20-\x7e«»⟦⟧]*$", NEVER, _literal),
 )  # fmt: skip
 """First match wins."""

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a pattern reads best in one piece
 """A request cut into clauses, one for each thing that is asked."""
 
 import re
@@ -14,7 +15,7 @@ _TE = (
     r"表示して|見せて|見て|数えて|比べて|比較して|置き換えて|置換して|変更して|追加して|追記して|足して|削除して|消して|確認して|"
     r"リストして|読み込んで|要約して|まとめて)"
 )
-_POLITE = r"(?:ください|下さい|くれ|くだ|ほしい|欲しい|もらえ|もらい|いただ|頂|みて|おいて|お願い|ね|よ|$|[。！!？?\n])"
+_POLITE = r"(?:ください|下さい|くれ|くだ|ほしい|欲しい|もらえ|もらい|いただ|頂|あり|ある|あっ|いる|いま|みて|おいて|お願い|ね|よ|$|[。！!？?\n])"
 _BREAKS = re.compile(
     rf"""
       \s*;\s*
@@ -30,7 +31,7 @@ _BREAKS = re.compile(
 )
 _TE_BREAK = re.compile(rf"({_TE})(?!\s*{_POLITE})(?![^。\n]*ように|、?\s*(?:内容|中身|本文)は)(?:から)?[、,\s]*")
 _NOISE = re.compile(
-    r"^(?:please|(?:can|could|would|will) you|i want you to|i'd like you to|first|now|okay|ok|so|and|then)[,\s]+",
+    r"^(?:please|(?:can|could|would|will) you|i want you to|i'd like you to|first|now|okay|ok|so|and|then|use (?:the )?\w+(?: tool)? to)[,\s]+",
     re.I,
 )
 

@@ -16,6 +16,10 @@ _WITH = re.compile(
     r"\b(?:with|containing|that (?:contains|says|reads)|saying|reading)\s+(?:the\s+)?(?:following\s+)?(?:text|contents?|words?|lines?|line)?\s*:?\s*(?P<text>.+)$",
     re.I | re.S,
 )
+_COUNTING = re.compile(r"\bnumbers?\s+(?:from\s+)?(?P<first>\d{1,9})\s*(?:to|through|until|-)\s*(?P<last>\d{1,9})\b")
+_WRITTEN = re.compile(
+    r"\bwrite\s+(?!an?\b|the\b|some\b|me\b)(?P<text>.+?)\s+(?:to|into)\s+(?:the\s+file\s+)?\S+$", re.I
+)
 _COLON = re.compile(r":\s*(?P<text>\S.*)$", re.S)
 _WITH_JA = re.compile(
     r"(?:内容は|中身は|本文は)(?P<text>[^、。\n]+?)(?:で|と|に|、|。|$)|(?P<other>[^、。\s]+)と(?:書いた|書かれた|いう内容の)"
@@ -34,6 +38,8 @@ def content_for(path: str, clause: Sentence) -> str:
     """The content of a new file: what the person gave, or a small sensible beginning for its kind."""
     ending = path.rsplit(".", 1)[-1].lower() if "." in path else ""
     printed = _printed(clause, path)
+    if ending == "py" and (counted := _COUNTING.search(clause.text)):
+        return f"for number in range({counted['first']}, {int(counted['last']) + 1}):\n    print(number)\n"
     if printed is not None and ending in _PROGRAMS:
         return _PROGRAMS[ending](printed)
     if (given := _given(clause, path)) is not None:
@@ -48,7 +54,7 @@ def content_for(path: str, clause: Sentence) -> str:
 def _given(clause: Sentence, path: str) -> str | None:
     if clause.targets_and_texts[1]:
         return clause.targets_and_texts[1][0]
-    for pattern in (_WITH, _WITH_JA, _COLON):
+    for pattern in (_WITH, _WITH_JA, _WRITTEN, _COLON):
         if match := pattern.search(clause.text):
             text = clause.restored(next(group for group in match.groups() if group))
             if text and path not in text:

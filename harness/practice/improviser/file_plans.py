@@ -27,12 +27,15 @@ from harness.practice.improviser.results import (
     output_of,
 )
 from harness.practice.improviser.setting import Setting, excerpt, fenced
+from harness.practice.improviser.toolset import Ability
 from harness.practice.improviser.values import Call, Result
 
 _ALL_SHOWN = 40
 """A folder with more files is shown with its subfolders counted."""
 _MOST_HITS = 40
 _CANDIDATES = 8
+_WITHOUT_ENDING = ("README", "CHANGELOG", "LICENSE", "LICENCE", "CONTRIBUTING", "NOTICE")
+"""Files that people name without the ending that they mostly have."""
 
 
 def list_files(setting: Setting, goal: ListFiles) -> Plan:
@@ -96,6 +99,11 @@ def reading(setting: Setting, path: str) -> Generator[Ask, tuple[Result, ...], t
     Returns the path that was read, the text, and what is to be said of a detour; or, where it came to
     nothing, what to say instead.
     """
+    if path in _WITHOUT_ENDING and setting.tools.can(Ability.FIND):
+        look = setting.tools.exists(f"{path}*")
+        (listed,) = yield Ask(setting.say(say.WILL_CHECK, path=path), (look,))
+        named = () if listed.failed else listed_paths(listed)
+        path = path if path in named or not named else named[0]
     call = setting.tools.read(path)
     (result,) = yield Ask(setting.say(say.WILL_READ, path=path), (call,))
     if not result.missing:

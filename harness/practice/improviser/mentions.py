@@ -15,7 +15,7 @@ _QUOTES = re.compile(
     re.DOTALL,
 )
 _MARK = re.compile(r"\ue000(\d+)\ue001")
-_BARE = r"README|LICEN[SC]E|CHANGELOG|CONTRIBUTING|NOTICE|AUTHORS|TODO|Makefile|Dockerfile|Procfile|Justfile"
+_BARE = r"(?i:README|CHANGELOG)|LICEN[SC]E|CONTRIBUTING|NOTICE|AUTHORS|Makefile|Dockerfile|Procfile|Justfile"
 _PATH = re.compile(
     r"(?<![\w./~@:-])(?:~?/|\.{1,2}/)?(?:[\w@+-][\w.@+-]*/)*"
     rf"(?:\.?[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{{0,9}}|\.(?:env|gitignore|editorconfig|dockerignore)|(?:{_BARE}))"
@@ -42,7 +42,7 @@ _NOT_FOLDERS = frozenset(
         r"\w+",
         """
         the this that these those it its my your our here there a an all any every each which current same
-        working whole  folder directory dir file files project repo repository workspace code lines line
+        working whole  folder directory dir structure tree listing contents content file files project repo repository workspace code lines line
         words text them order total  python markdown json english japanese both where what detail details
         short brief one two three git
         """,
@@ -82,7 +82,7 @@ class Sentence:
         """What is to be matched for verbs: lower case, a quote as ⟦⟧, the name of a file as «»."""
         text = _MARK.sub(" ⟦⟧ ", self.text)
         for path in sorted(self.paths, key=len, reverse=True):
-            text = text.replace(path, "«»")
+            text = re.sub(re.escape(path), "«»", text, flags=re.IGNORECASE)
         return text.lower()
 
     @cached_property
@@ -109,7 +109,7 @@ class Sentence:
     @cached_property
     def _bare(self) -> tuple[tuple[int, str], ...]:
         bare = _blanked(_ADDRESS, _blanked(_GLOB, _blanked(_MARK, self.text)))
-        found = [(match.start(), match[0].rstrip(".")) for match in _PATH.finditer(bare)]
+        found = [(match.start(), _as_written(match[0].rstrip("."))) for match in _PATH.finditer(bare)]
         for match in _KANA_PATH.finditer(_blanked(_PATH, bare)):
             name = re.split(r"(?:から|書いた|書かれた|という|名前の|と|を|に|は|が|の)(?=[^\s]*\.)", match[0])[-1]
             found.append((match.start(), name))
@@ -180,6 +180,11 @@ def sentence(text: str) -> Sentence:
 
     marked = _QUOTES.sub(set_apart, text.replace("\ue000", "").replace("\ue001", ""))
     return Sentence(marked.strip()[:LONGEST_SENTENCE], tuple(quotes))
+
+
+def _as_written(name: str) -> str:
+    """ "the readme" means README."""
+    return name.upper() if name.lower() in ("readme", "changelog") else name
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:

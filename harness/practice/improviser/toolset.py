@@ -146,7 +146,7 @@ class ToolSet:
     def exists(self, path: str) -> Call:
         """A call that names `path` if it is there, and nothing else."""
         return self._direct(Ability.FIND, pattern=path.removeprefix("./")) or self._shell(
-            Ability.FIND, f"ls -d -- {shlex.quote(path)} 2>/dev/null || true"
+            Ability.FIND, f"ls -d -- {_word(path)} 2>/dev/null || true"
         )
 
     def listing(self, folder: str | None = None) -> Call:
@@ -197,6 +197,11 @@ def tool_set(tools: tuple[Json, ...]) -> ToolSet:
                 abilities[ability] = tool
                 break
     return ToolSet(tuple(offered), abilities)
+
+
+def _word(path: str) -> str:
+    """A path for the shell; a star at its end stays one."""
+    return f"{shlex.quote(path[:-1])}*" if path.endswith("*") else shlex.quote(path)
 
 
 def _none(ability: Ability) -> Call:

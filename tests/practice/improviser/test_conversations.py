@@ -131,10 +131,17 @@ def test_nothing_is_summed_up_from_files_that_are_missing(project: Path) -> None
 
 def test_things_that_only_look_are_asked_for_together(project: Path) -> None:
     talk = Conversation(project)
-    answer = talk.ask("list the files and read the README")
+    answer = talk.ask("list the files and read README.md")
     assert {call.name for call in calls_of(talk.replies[0])} == {"glob", "read_file"}
     assert text_of(talk.replies[0])
     assert "A small demo project." in answer
+
+
+def test_the_readme_is_found_whatever_its_ending(project: Path) -> None:
+    talk = Conversation(project)
+    assert "A small demo project." in talk.ask("what does the readme say?")
+    assert [call.name for call in talk.calls] == ["glob", "read_file"]
+    assert "A small demo project." in talk.ask("READMEには何が書いてありますか")
 
 
 def test_a_missing_file_is_looked_for_once(project: Path) -> None:

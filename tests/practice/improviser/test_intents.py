@@ -29,6 +29,7 @@ from harness.practice.improviser.toolset import tool_set
 from harness.practice.improviser.values import Turn
 
 READ_A, READ_B = ReadFile("A.md", Aspect.SUMMARY), ReadFile("B.md", Aspect.SUMMARY)
+COUNT_PY = "for number in range(1, 4):\n    print(number)\n"
 HELLO_SH = "#!/usr/bin/env bash\nprintf '%s\\n' 'hi'\n"
 README_HEADINGS = ReadFile("README.md", Aspect.HEADINGS)
 
@@ -50,6 +51,19 @@ ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("what functions does app.py define?", (ReadFile("app.py", Aspect.FUNCTIONS),)),
     ("which classes are in src/app.py", (ReadFile("src/app.py", Aspect.CLASSES),)),
     ("what does app.py do?", (ReadFile("app.py", Aspect.SUMMARY),)),
+    ("tell me about app.py", (ReadFile("app.py", Aspect.SUMMARY),)),
+    ("what does the readme say?", (ReadFile("README"),)),
+    ("how big is app.py?", (ReadFile("app.py", Aspect.LENGTH),)),
+    ("show me the directory structure", (ListFiles(),)),
+    ("is there a TODO anywhere in the code?", (SearchText("TODO"),)),
+    ("use grep to find main", (SearchText("main"),)),
+    ("head -n 1 a.txt", (RunCommand("head -n 1 a.txt"),)),
+    ("write a test for app.py", (Talk(Topic.BEYOND),)),
+    ("write a function in app.py", (Talk(Topic.BEYOND),)),
+    ("write hello there to a.txt", (CreateFile("a.txt", "hello there\n"),)),
+    ('create a.txt with the text "see b.txt"', (CreateFile("a.txt", "see b.txt\n"),)),
+    ('replace "time.time" with "time.monotonic" in app.py', (ReplaceText("app.py", "time.time", "time.monotonic"),)),
+    ("create count.py that prints the numbers 1 to 3", (CreateFile("count.py", COUNT_PY),)),
     ("find TODO", (SearchText("TODO"),)),
     ("find TODO in src", (SearchText("TODO", "src"),)),
     ("find all TODOs", (SearchText("TODO"),)),
@@ -117,6 +131,9 @@ JAPANESE: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("app.pyにはどんな関数がありますか", (ReadFile("app.py", Aspect.FUNCTIONS),)),
     ("README.mdを要約して", (ReadFile("README.md", Aspect.SUMMARY),)),
     ("TODOを探して", (SearchText("TODO"),)),
+    ("「main」を含むファイルを教えて", (SearchText("main"),)),
+    ("docsの中を見せて", (ListFiles("docs"),)),
+    ("READMEには何が書いてありますか", (ReadFile("README"),)),
     ("srcの中でTODOを検索してください", (SearchText("TODO", "src"),)),
     ("「hello」という文字列を含む行を探して", (SearchText("hello"),)),
     ("Pythonファイルを探して", (FindFiles("*.py"),)),

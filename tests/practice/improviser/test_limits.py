@@ -76,7 +76,7 @@ def test_what_remains_completes_what_was_kept(answer: str, at: int) -> None:
         assert "".join((kept + remaining(answer, kept)).split()) == "".join((kept + rest).split())
         assert "".join((kept + remaining(answer, kept.strip())).split()) == "".join(answer.split())
     else:
-        assert remaining(answer, kept) == answer
+        assert remaining(answer, kept) in (answer, rest)
 
 
 def test_a_summary_holds_requests_calls_and_what_is_next(project: Path) -> None:
