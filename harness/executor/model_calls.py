@@ -25,6 +25,7 @@ from harness.events import (
 from harness.executor.waiting import Signals
 from harness.model import history, prompt
 from harness.model.catalogue import Catalogue
+from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.tokens import Estimator, TokenCounter
 from harness.recovery import RecoveryLimits, Situation, TurnState
@@ -155,6 +156,8 @@ class ModelCalls:
         outcome = await self._client().send(
             request, show, signals.interrupt, reconnect=signals.reconnect, fresh_connection=fresh_connection
         )
+        if isinstance(outcome, Reply):
+            outcome = classify_reply(outcome) or outcome
         cost = self._catalogue.cost(state.model, outcome.usage)
         match outcome:
             case Reply():
