@@ -1,0 +1,271 @@
+"""Where an agent is tried out: the real one, the real client, a practice server on a socket, tools in a folder.
+
+Only time is not real: a wait for a retry is noted and over at once.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from harness.agent import Agent
+from harness.events import (
+    Event,
+    Json,
+    MessageAdded,
+    RequestSent,
+    StepStarted,
+    ToolEnded,
+    ToolStarted,
+    Transition,
+    TransitionCode,
+    TurnEnded,
+)
+from harness.executor.asker import Asker
+from harness.model.history import violations
+from harness.practice.checks import check
+from harness.practice.exchange import RecordedRequest
+from harness.practice.requests import messages as messages_of
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.settings import Loaded, Settings, load
+from harness.tools.process import MARK
+from harness.tools.tool import Tool
+
+KEY = "sk-ant-recognisable-key-0123456789"
+MODEL = "claude-sonnet-4-6"
+STARTED = 1_800_000_000.0
+
+E = TypeVar("E", bound=Event)
+
+
+class VirtualClock:
+    """A clock whose waits are noted and over at once."""
+
+    def __init__(self) -> None:
+        self.time = STARTED
+        self.waits: list[float] = []
+
+    def now(self) -> float:
+        """Unix time in seconds."""
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        """Let everybody else have a turn, then be `seconds` later."""
+        self.waits.append(seconds)
+        await asyncio.sleep(0)
+        self.time += seconds
+
+
+@dataclass(frozen=True)
+class Played:
+    """The events of one turn, and what they say."""
+
+    events: list[Event]
+
+    def of(self, kind: type[E]) -> list[E]:
+        """The events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def end(self) -> TurnEnded:
+        """The last event."""
+        assert isinstance(self.events[-1], TurnEnded), self.events[-1]
+        return self.events[-1]
+
+    @property
+    def codes(self) -> list[TransitionCode]:
+        """Why the loop went round, step by step, and why it ended."""
+        return [event.code for event in self.of(Transition)]
+
+    @property
+    def results(self) -> list[Json]:
+        """What the model was told about its tool calls, in the order of the history."""
+        blocks = (block for event in self.of(MessageAdded) for block in event.message.content)
+        return [block for block in blocks if block.get("type") == "tool_result"]
+
+
+async def played(events: AsyncGenerator[Event, None], on_event: Callable[[Event], None] | None = None) -> Played:
+    """Take all events of a turn; `on_event` sees each one when a front end would."""
+    seen: list[Event] = []
+    async with aclosing(events):
+        async for event in events:
+            seen.append(event)
+            if on_event is not None:
+                on_event(event)
+    return Played(seen)
+
+
+@dataclass
+class Stage:
+    """An agent and the server it talks to."""
+
+    agent: Agent
+    server: PracticeServer
+    clock: VirtualClock
+    workspace: Path
+
+    def __post_init__(self) -> None:
+        self.events: list[Event] = []
+
+    async def turn(
+        self, prompt: str = "What is the answer?", on_event: Callable[[Event], None] | None = None
+    ) -> Played:
+        """One prompt and all that comes of it."""
+        return await self._taken(self.agent.run(prompt), on_event)
+
+    async def retry(self) -> Played:
+        """Go on from the history as it stands."""
+        return await self._taken(self.agent.retry())
+
+    async def compact(self, focus: str = "") -> Played:
+        """Shorten the history by hand."""
+        return await self._taken(self.agent.compact(focus))
+
+    async def _taken(
+        self, events: AsyncGenerator[Event, None], on_event: Callable[[Event], None] | None = None
+    ) -> Played:
+        turn = await played(events, on_event)
+        self.events += turn.events
+        return turn
+
+    @property
+    def posts(self) -> list[RecordedRequest]:
+        """The requests for messages, as the server saw them."""
+        return [request for request in self.server.requests if request.path == "/v1/messages"]
+
+    @property
+    def bodies(self) -> list[Json]:
+        """Their bodies."""
+        return [request.body for request in self.posts]
+
+    def ran(self) -> Counter[str]:
+        """How often each command ran, by what it left in the file ran.txt."""
+        return ran_in(self.workspace)
+
+    def check(self) -> None:
+        """What holds whatever happened."""
+        check_requests(self.posts)
+        check_events(self.events, len(self.posts))
+
+
+def ran_in(workspace: Path) -> Counter[str]:
+    """How often each command ran, by what it left in the file ran.txt."""
+    file = workspace / "ran.txt"
+    return Counter(file.read_text().split()) if file.exists() else Counter()
+
+
+def check_requests(posts: Sequence[RecordedRequest]) -> None:
+    """F1: every request that went out is one that the API takes, by our check and by the server's."""
+    for number, request in enumerate(posts, 1):
+        assert violations(messages_of(request.body)) == (), f"request {number}"
+        refused = check(request.headers, request.body, Script().rules, None)
+        assert refused is None or refused.type == "not_found_error", f"request {number}: {refused}"
+
+
+def check_events(events: Sequence[Event], posts: int) -> None:
+    """One transition a step, one event a request, one start (G4) and one end a call."""
+    turn = Played(list(events))
+    assert len(turn.of(RequestSent)) == posts
+    assert [event.step for event in turn.of(Transition)] == [event.step for event in turn.of(StepStarted)]
+    started = Counter(event.call_id for event in turn.of(ToolStarted))
+    ended = Counter(event.call_id for event in turn.of(ToolEnded))
+    assert set(started.values()) <= {1}
+    assert set(ended.values()) <= {1}
+    assert started.keys() <= ended.keys()
+
+
+def settings_of(folder: Path, base_url: str, **values: object) -> Loaded:
+    """Settings for a test: everything lives in `folder`, nothing comes from this machine."""
+    workspace = folder / "workspace"
+    workspace.mkdir(exist_ok=True)
+    flags = {
+        "base_url": base_url,
+        "api_key": KEY,
+        "model": MODEL,
+        "permission_mode": "yolo",
+        "workspace": workspace,
+        "state_dir": folder / "state",
+    }
+    return load(flags | values, {}, workspace, user_file=folder / "no-settings.toml")
+
+
+@asynccontextmanager
+async def stage(
+    folder: Path,
+    script: str,
+    *,
+    asker: Asker | None = None,
+    tools: Sequence[Tool] | None = None,
+    reread: Callable[[], Settings] | None = None,
+    **values: object,
+) -> AsyncIterator[Stage]:
+    """An agent before a server that plays `script`; checks at the end what must hold whatever happened.
+
+    Args:
+        folder: where workspace and state folder go.
+        values: settings by name.
+    """
+    async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
+        loaded = settings_of(folder, server.base_url, **values)
+        clock = VirtualClock()
+        async with Agent(loaded.settings, tools=tools, asker=asker, reread=reread, clock=clock) as agent:
+            here = Stage(agent, server, clock, loaded.settings.workspace)
+            yield here
+            here.check()
+    assert left_running(loaded.settings) == []
+
+
+def left_running(settings: Settings) -> list[str]:
+    """The commands of agents with these settings that still run."""
+    state = str(settings.state_dir)
+    found = []
+    for process in psutil.process_iter():
+        try:
+            mark = process.environ().get(MARK, "")
+        except psutil.Error:
+            continue
+        if mark.startswith(state) and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(" ".join(process.cmdline()))
+    return found
+
+
+def run(marker: str) -> str:
+    """A tool call, for a script, that leaves `marker` in the file ran.txt."""
+    return f'{{ name = "bash", input = {{ command = "echo {marker} >> ran.txt" }} }}'
+
+
+def calls(*calls: str, text: str = "", **more: str) -> str:
+    """An entry of a script that asks for tools; `more` are further keys in TOML."""
+    extra = "\n".join(f"{key} = {value}" for key, value in more.items())
+    words = f'text = "{text}"\n' if text else ""
+    return f"\n[[reply]]\n{words}tools = [{', '.join(calls)}]\n{extra}\n"
+
+
+def says(text: str, **more: str) -> str:
+    """An entry of a script that answers; `more` are further keys in TOML."""
+    extra = "\n".join(f"{key} = {value}" for key, value in more.items())
+    return f"\n[[reply]]\ntext = '''{text}'''\n{extra}\n"
+
+
+def fails(status: int, **more: str) -> str:
+    """An entry of a script that is an HTTP error; `more` are further keys in TOML."""
+    extra = "\n".join(f"{key} = {value}" for key, value in more.items())
+    return f"\n[[reply]]\nstatus = {status}\n{extra}\n"
+
+
+def too_long(tokens: int = 210_000, limit: int = 200_000, **more: str) -> str:
+    """An entry of a script: the prompt is too long."""
+    return fails(400, message=f'"prompt is too long: {tokens} tokens > {limit} maximum"', **more)
+
+
+def summarises(
+    text: str = "Requests: what is the answer. Done: looked. Next: answer.", times: str = '"forever"'
+) -> str:
+    """An entry of a script, set aside for requests for a summary."""
+    return f"\n[[reply]]\nwhen = {{ purpose = \"summary\" }}\ntext = '''{text}'''\ntimes = {times}\n"

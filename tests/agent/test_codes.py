@@ -1,0 +1,151 @@
+"""Every transition code that can be reached is reached: one scripted scenario each (M1)."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.events import Event, TextDelta, ToolStarted
+from harness.events import TransitionCode as Code
+from harness.recovery.transitions import TRANSITIONS, Kind, exit_code
+from tests.agent.stage import Stage, calls, fails, run, says, stage, summarises, too_long
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = "The workspace holds one note, and the note says forty-two."
+FIRST = "First, the note was found in the folder and opened without trouble. "
+SECOND = "Second, it was read from the first line to the last. "
+IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+LOOK = calls(run("look"), text="Let me look.")
+LONG = '{ name = "bash", input = { command = "head -c 40000 /dev/zero | tr \'\\\\0\' x" } }'
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One prompt, what the server plays, and how it must go."""
+
+    script: str
+    codes: list[Code]
+    """Of the last turn, one a step."""
+    requests: int
+    """All in all."""
+    answer: str = ANSWER
+    settings: dict[str, Any] = field(default_factory=dict)
+    interrupt_at: type[Event] | None = None
+    turns: int = 1
+
+
+def cut(text: str) -> str:
+    return says(text, stop_reason='"max_tokens"')
+
+
+SCENARIOS: dict[Code, Scenario] = {
+    Code.COMPLETED: Scenario(says(ANSWER), [Code.COMPLETED], 1),
+    Code.NEXT_TURN: Scenario(LOOK + says(ANSWER), [Code.NEXT_TURN, Code.COMPLETED], 2),
+    Code.MAX_OUTPUT_TOKENS_ESCALATE: Scenario(
+        cut(FIRST) + says(ANSWER), [Code.MAX_OUTPUT_TOKENS_ESCALATE, Code.COMPLETED], 2
+    ),
+    Code.MAX_OUTPUT_TOKENS_RECOVERY: Scenario(
+        cut(FIRST) + cut(FIRST) + says(SECOND),
+        [Code.MAX_OUTPUT_TOKENS_ESCALATE, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED],
+        3,
+        answer=FIRST + SECOND,
+    ),
+    Code.REACTIVE_COMPACT_RETRY: Scenario(
+        LOOK + too_long() + says(ANSWER) + summarises(),
+        [Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED],
+        4,
+    ),
+    Code.PROMPT_TOO_LONG: Scenario(
+        LOOK + too_long(times='"forever"') + summarises(),
+        [Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.PROMPT_TOO_LONG],
+        4,
+        answer="",
+    ),
+    Code.COLLAPSE_DRAIN_RETRY: Scenario(
+        "".join(calls(LONG) for _ in range(8)) + too_long(201_000, 200_000) + says(ANSWER),
+        [*[Code.NEXT_TURN] * 8, Code.COLLAPSE_DRAIN_RETRY, Code.COMPLETED],
+        10,
+    ),
+    Code.MODEL_ERROR: Scenario(says("I would rather", stop_reason='"refusal"'), [Code.MODEL_ERROR], 1, answer=""),
+    Code.API_ERROR: Scenario(fails(402), [Code.API_ERROR], 1, answer=""),
+    Code.IMAGE_ERROR: Scenario(
+        fails(400, message='"messages.0.content.0: Could not process image"'), [Code.IMAGE_ERROR], 1, answer=""
+    ),
+    Code.ABORTED_STREAMING: Scenario(
+        says(ANSWER, chunk="20", event_delay="0.05"), [Code.ABORTED_STREAMING], 1, ANSWER[:20], interrupt_at=TextDelta
+    ),
+    Code.ABORTED_TOOLS: Scenario(
+        calls('{ name = "bash", input = { command = "sleep 60" } }'),
+        [Code.ABORTED_TOOLS],
+        1,
+        answer="",
+        interrupt_at=ToolStarted,
+    ),
+    Code.TOKEN_BUDGET_CONTINUATION: Scenario(
+        says(FIRST, usage="{ output_tokens = 600 }") + says(SECOND, usage="{ output_tokens = 400 }"),
+        [Code.TOKEN_BUDGET_CONTINUATION, Code.COMPLETED],
+        2,
+        answer=FIRST + SECOND,
+        settings={"token_budget": 1000},
+    ),
+    Code.BLOCKING_LIMIT: Scenario(
+        too_long(20_000, 2_000), [Code.BLOCKING_LIMIT], 1, answer="", settings={"auto_compact": False}, turns=2
+    ),
+    Code.MAX_TURNS: Scenario(
+        LOOK + calls(run("again")), [Code.NEXT_TURN, Code.MAX_TURNS], 2, answer="", settings={"max_turns": 2}
+    ),
+    Code.BUDGET_EXHAUSTED: Scenario(
+        calls(run("look"), usage="{ output_tokens = 100000 }"),
+        [Code.NEXT_TURN, Code.BUDGET_EXHAUSTED],
+        1,
+        answer="",
+        settings={"max_budget_usd": 0.5},
+    ),
+    Code.MALFORMED_TOOL_USE: Scenario(
+        calls(run("never"), fault='"tool_json"', times="3"),
+        [Code.NEXT_TURN, Code.NEXT_TURN, Code.MALFORMED_TOOL_USE],
+        3,
+        answer="",
+    ),
+    Code.COMPACTION_THRASH: Scenario(
+        "".join(too_long() + calls(run(f"look{number}")) for number in range(4)) + summarises(),
+        [*[Code.REACTIVE_COMPACT_RETRY, Code.NEXT_TURN] * 3, Code.COMPACTION_THRASH],
+        10,
+        answer="",
+    ),
+}
+
+
+def test_every_code_that_is_not_reserved_has_its_scenario() -> None:
+    assert SCENARIOS.keys() == {code for code, row in TRANSITIONS.items() if row.reserved is None}
+    assert {code for code, row in TRANSITIONS.items() if row.kind is Kind.END} == {
+        code for code, row in TRANSITIONS.items() if row.exit_code is not None
+    }
+
+
+@pytest.mark.parametrize("code", SCENARIOS)
+async def test_the_scenario_of_a_code_reaches_it(code: Code, tmp_path: Path) -> None:
+    scenario = SCENARIOS[code]
+    async with stage(tmp_path, scenario.script, **scenario.settings) as here:
+
+        def interrupt(event: Event) -> None:
+            if scenario.interrupt_at is not None and isinstance(event, scenario.interrupt_at):
+                here.agent.interrupt()
+
+        for _ in range(scenario.turns):
+            turn = await here.turn(on_event=interrupt)
+        assert turn.codes == scenario.codes, turn.end.reason
+        assert code in turn.codes
+        assert len(here.posts) == scenario.requests
+        assert turn.end.code is turn.codes[-1]
+        assert turn.end.answer == scenario.answer
+        assert exit_code(turn.end.code) == (0 if turn.end.code is Code.COMPLETED else TRANSITIONS[code].exit_code)
+        assert turn.end.reason
+        assert_nothing_ran_twice(here)
+
+
+def assert_nothing_ran_twice(here: Stage) -> None:
+    assert set(here.ran().values()) <= {1}
+    assert "never" not in here.ran()
