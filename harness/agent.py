@@ -272,7 +272,7 @@ class Agent:
                     say.add("assistant", decision.keep, Origin.REPLY)
                     turn.say(decision.keep)
                     say.add("user", self._executor.nudge(decision, turn), Origin.CONTINUATION)
-                    await self._executor.pause(decision.wait, turn)
+                    turn.wait = decision.wait
                 case Resend():
                     self._executor.announce_cap(turn, decision.reason)
                 case Drain():
@@ -285,6 +285,7 @@ class Agent:
     async def _ask_model(self, turn: Turn) -> Decision:
         """Ask the model until the policy says something other than "the same once more"."""
         while True:
+            await self._executor.pause(turn)
             if self._signals.interrupt.is_set():
                 return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
             asked = turn.state
@@ -294,13 +295,14 @@ class Agent:
             decision = decide(asked, outcome, self._limits, situation)
             turn.state = decision.state
             turn.fresh_connection = False
+            turn.fault = outcome if isinstance(outcome, Fault) else None
             self._executor.take_back(answered, decision)
             match decision, outcome:
                 case Resend(code=None), Fault():
                     turn.fresh_connection = decision.fresh_connection
-                    await self._executor.pause(decision.wait, turn, outcome)
+                    turn.wait = decision.wait
                 case OfferWait(), Fault():
-                    if (ended := await self._executor.offer(decision, turn, outcome)) is not None:
+                    if (ended := await self._executor.offer(decision, turn)) is not None:
                         return ended
                 case SwitchModel(), _:
                     self._executor.switch(asked.model, decision)

@@ -7,7 +7,6 @@ from harness.connection import Connection
 from harness.conversation import Conversation
 from harness.events import (
     Block,
-    Fault,
     Message,
     ModelSwitched,
     Notice,
@@ -36,7 +35,6 @@ from harness.recovery import (
     Stop,
     SwitchModel,
     TurnState,
-    Wait,
     before_request,
 )
 from harness.recovery.compaction import CompactionHealth
@@ -112,12 +110,13 @@ class Executor:
         )
         self._health = shortened.health
 
-    async def pause(self, wait: Wait | None, turn: Turn, fault: Fault | None = None) -> None:
-        """Wait for a retry, if there is anything to wait for."""
-        if wait is not None:
+    async def pause(self, turn: Turn) -> None:
+        """Wait for the retry that was decided, if one was."""
+        wait, turn.wait = turn.wait, None
+        if wait is not None and turn.fault is not None:
             await pause(
                 wait,
-                fault or Fault(wait.category, "the stream broke"),
+                turn.fault,
                 turn.state,
                 self._limits,
                 scope="model",
@@ -126,7 +125,7 @@ class Executor:
                 signals=self._signals,
             )
 
-    async def offer(self, decision: OfferWait, turn: Turn, fault: Fault) -> Stop | None:
+    async def offer(self, decision: OfferWait, turn: Turn) -> Stop | None:
         """Let the person choose about a long wait; a Stop if they do not want to go on."""
         seconds = decision.wait.seconds
         offered = WaitOffered(seconds, self._clock.now() + seconds, decision.can_switch, decision.reason)
@@ -135,7 +134,7 @@ class Executor:
         self._conversation.emit(WaitAnswered(choice))
         match choice:
             case "wait":
-                await self.pause(decision.wait, turn, fault)
+                turn.wait = decision.wait
             case "switch" if turn.state.fallbacks:
                 to_model, *rest = turn.state.fallbacks
                 switched = replace(turn.state, model=to_model, fallbacks=tuple(rest), overloads=0)

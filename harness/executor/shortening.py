@@ -12,7 +12,14 @@ from harness.executor.model_calls import ModelCalls
 from harness.executor.waiting import Signals, pause
 from harness.model import history, prompt
 from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
-from harness.recovery.compaction import SUMMARY_TRIES, TAIL_SHARE, CompactionHealth, summary_budget, tail_length
+from harness.recovery.compaction import (
+    SUMMARY_TRIES,
+    TAIL_SHARE,
+    TAIL_TOKENS,
+    CompactionHealth,
+    summary_budget,
+    tail_length,
+)
 from harness.recovery.shrinking import Round, Shrunk, drainable, middle_cut, shrink
 from harness.tools.tool import ToolContext
 from harness.tools.toolbox import Toolbox
@@ -25,6 +32,7 @@ REQUEST_CHARACTERS = 8_000
 """The newest request of the person stays verbatim up to this length."""
 RESTORED_FILES = 5
 FILE_TOKENS = 5_000
+FILES_TOKENS = 50_000
 FILES_SHARE = 0.1
 """Share of the window for files that are read again after a summary (recovery E8)."""
 
@@ -122,7 +130,7 @@ class Shortening:
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
             return Shortened(state, health, interrupted=True)
         if summary is not None:
-            messages = await self._restart(before, summary, window)
+            messages = await self._restart(before, summary, min(window, 4 * size))
             method: Literal["summary", "truncation"] = "summary"
         else:
             messages = self._cut(before, window, size)
@@ -133,6 +141,8 @@ class Shortening:
             health = health.rearmed() if summary is not None else health
         else:
             health = health.ended(size, after) if summary is not None else health.failed()
+        if after >= size:
+            why += ", but what it replaced was no longer"
         self._conversation.emit(CompactionEnded(method, size, after, summary is not None, why))
         return Shortened(state, health)
 
@@ -184,15 +194,16 @@ class Shortening:
 
     async def _restart(self, before: Sequence[Message], summary: str, window: int) -> tuple[Message, ...]:
         """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
+        tail_budget = min(TAIL_TOKENS, int(window * TAIL_SHARE))
         rounds = history.rounds(history.without_thinking(before))
         sizes = [sum(self._calls.count(message) for message in group) for group in rounds]
-        kept = min(tail_length(sizes, int(window * TAIL_SHARE)), len(rounds) - 1)
+        kept = min(tail_length(sizes, tail_budget), len(rounds) - 1)
         older, tail = rounds[: len(rounds) - kept], rounds[len(rounds) - kept :]
-        tail = shrink(tail, int(window * TAIL_SHARE), self._calls.count).rounds
+        tail = shrink(tail, tail_budget, self._calls.count).rounds
         blocks: list[Block] = [_text(prompt.summary_message(summary))]
         if request := _newest_request(older):
             blocks.append(_text(f"The person's latest request, word for word:\n\n{request}"))
-        blocks.extend([_text(text) async for text in self._files(older, int(window * FILES_SHARE))])
+        blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(window * FILES_SHARE)))])
         return (Message("user", tuple(blocks)), *(message for group in tail for message in group))
 
     async def _files(self, older: Sequence[Round], budget: int) -> AsyncIterator[str]:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from harness.conversation import Conversation
-from harness.events import Block, Message, SpendChanged, TurnEnded, Usage
-from harness.recovery import Stop, TurnState
+from harness.events import Block, Fault, Message, SpendChanged, TurnEnded, Usage
+from harness.recovery import Stop, TurnState, Wait
 from harness.recovery.joining import joined
 
 
@@ -20,6 +20,10 @@ class Turn:
     step_before: int
     answer: str = ""
     """Text since the last tool round; what a person takes for the answer when the turn ends."""
+    fault: Fault | None = None
+    """What the last model call came back with, if it failed."""
+    wait: Wait | None = None
+    """To be waited before the next request."""
     fresh_connection: bool = False
     """The next request goes over a new connection."""
 

@@ -11,6 +11,8 @@ FULL_WINDOW = 200_000
 """Windows from this size on have the margins above; smaller ones have smaller margins."""
 TAIL_SHARE = 0.2
 """Share of the window that may stay verbatim behind a summary."""
+TAIL_TOKENS = 20_000
+"""The most of it: a large window is no reason to keep what was to be shortened."""
 SUMMARY_TRIES = 3
 """Requests for one summary that may be refused as too long (recovery E3)."""
 MIN_GAIN = 0.10
