@@ -1,0 +1,46 @@
+"""The fault table, played to the library: every row holds its bar, and waits cost nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.fault_rows import ROWS, FaultRow
+from harness.events import FaultKind, RetryScheduled
+from harness.recovery.backoff import floor_s
+from harness.recovery.transitions import exit_code
+from tests.agent.stage import stage
+
+pytestmark = pytest.mark.anyio
+
+IMPATIENT = {"watch_headers_s": 0.3, "watch_quiet_bytes_s": 0.4, "watch_content_bytes_s": 0.3, "watch_hint_s": 0.1}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+async def test_a_row_of_the_fault_table_holds_its_bar(row: FaultRow, tmp_path: Path) -> None:
+    settings: dict[str, Any] = dict(IMPATIENT) if "stall" in row.name else {}
+    match row.arguments:
+        case ("--fallback-model", model):
+            settings["fallback_models"] = (model,)
+        case _:
+            assert row.arguments == ()
+    async with stage(tmp_path, row.script, **settings) as here:
+        turn = await here.turn("what is the answer?")
+        fewest, most = row.requests
+        assert fewest <= len(here.posts) <= most, turn.codes
+        assert turn.end.answer.rstrip() == (row.answer or "").rstrip()
+        assert exit_code(turn.end.code) == row.exit_code, turn.end.reason
+        assert rounds(here.workspace) == row.rounds
+        for retry in turn.of(RetryScheduled):
+            floor = floor_s(retry.attempt)
+            assert retry.delay_s in here.clock.waits
+            assert floor <= retry.delay_s <= 1.25 * floor or retry.category is FaultKind.RATE_LIMIT
+        if row.seconds is not None and "stall" not in row.name:
+            least, longest = row.seconds
+            assert least <= sum(here.clock.waits) <= longest
+
+
+def rounds(workspace: Path) -> int:
+    """How often the good tool round's command ran."""
+    file = workspace / "rounds.txt"
+    return file.read_text().count("ran") if file.exists() else 0
