@@ -231,7 +231,7 @@ def nudges_by_the_book(outputs: list[list[int]], budget: int) -> int:
     return len(outputs)
 
 
-@nudged(
+@given(
     outputs=st.lists(st.lists(st.integers(0, 1_200), min_size=1, max_size=3), min_size=1, max_size=12),
     budget=st.integers(1, 12_000),
 )
