@@ -137,7 +137,9 @@ class ModelCalls:
         fresh_connection: bool = False,
         summary: bool = False,
     ) -> Outcome:
-        """Send exactly one request and account for it."""
+        """Send exactly one request and account for it; after an interruption none goes out, and none is counted."""
+        if signals.interrupt.is_set():
+            return Fault(FaultKind.CANCELLED, "interrupted")
         emit = self._conversation.emit
         counted = self._counter.count_request(self.system, self.tools, messages)
         estimate = self._estimator.estimate(state.model, counted)
