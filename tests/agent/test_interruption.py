@@ -1,0 +1,332 @@
+"""A turn can be ended at every await, in every way, and the next prompt just works (F1, G4, J1)."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from harness.agent import Agent
+from harness.conversation import Conversation
+from harness.events import (
+    Event,
+    FaultOccurred,
+    MessageAdded,
+    Origin,
+    PartialDiscarded,
+    PermissionAsked,
+    RequestSent,
+    RetryEnded,
+    RetryScheduled,
+    TextDelta,
+    ToolEnded,
+    ToolOutcome,
+    TransitionCode,
+    TurnEnded,
+    WaitOffered,
+)
+from harness.executor.asker import WaitChoice
+from harness.model.prompt import INTERRUPTION_NOTE
+from harness.permissions import Answer, PermissionRequest
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from tests.agent.stage import (
+    Played,
+    VirtualClock,
+    calls,
+    check_events,
+    check_requests,
+    fails,
+    left_running,
+    played,
+    ran_in,
+    run,
+    says,
+    settings_of,
+    stage,
+    summarises,
+    too_long,
+)
+
+pytestmark = pytest.mark.anyio
+
+AGAIN = "Never mind; what is left to do?"
+ABORTED = {TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS}
+READ = '{ name = "read_file", input = { path = "note.txt" } }'
+FIND = '{ name = "glob", input = { pattern = "*.txt" } }'
+SLOW = '{ name = "bash", input = { command = "sleep 0.02; echo slow >> ran.txt" } }'
+RICH = (
+    f"[[reply]]\nwhen = {{ text = '{AGAIN}' }}\ntext = 'Nothing.'\ntimes = 'forever'\n"
+    + calls(READ, FIND, run("first"), text="I look into the note and the folder.", chunk="25")
+    + fails(529)
+    + calls(SLOW, READ, text="Once more, slowly.", chunk="25")
+    + too_long()
+    + "\n[[reply]]\nwhen = { purpose = 'summary' }\nstatus = 529\n"
+    + summarises()
+    + says("The note says forty-two, and nothing else needs to be done.", chunk="25", fault='"reset"')
+    + says("The note says forty-two, and nothing else needs to be done.", chunk="25")
+)
+"""Parallel tools, a permission question, two waits for a retry, a compaction, a broken stream, streamed text."""
+
+
+class SlowPerson:
+    """Says yes, but only after the front end has shown the question."""
+
+    present = True
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Yes, once."""
+        await self.asked.wait()
+        return Answer("once")
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Wait."""
+        return "wait"
+
+
+class SlowClock(VirtualClock):
+    """A wait is over as soon as the front end has shown it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for the front end, not for time."""
+        await self.shown.wait()
+        await super().sleep(seconds)
+
+
+@dataclass
+class Tape:
+    """Stands where the journal stands: sees each event the moment it happens."""
+
+    emitted: list[Event] = field(default_factory=list)
+    at_emission: Callable[[], None] | None = None
+
+    def record(self, event: Event) -> None:
+        """Take the event, then do what the test wants to do at this very moment."""
+        self.emitted.append(event)
+        if self.at_emission is not None:
+            self.at_emission()
+
+
+@dataclass
+class Scene:
+    """An agent in the middle of the rich scenario."""
+
+    agent: Agent
+    server: PracticeServer
+    person: SlowPerson
+    clock: SlowClock
+    tape: Tape
+
+    def shown(self, event: Event) -> None:
+        """What a front end does with an event: show it, so that the person and the clock go on."""
+        for kind, going_on in ((PermissionAsked, self.person.asked), (RetryScheduled, self.clock.shown)):
+            if isinstance(event, kind):
+                going_on.set()
+
+    async def whole(self) -> Played:
+        """Play the turn to its end."""
+        return await played(self.agent.run("What does the note say?"), self.shown)
+
+    async def next_prompt_works(self) -> None:
+        """The same agent takes the next prompt, and all that was sent so far is well."""
+        self.tape.at_emission = None
+        workspace = self.agent.settings.workspace
+        assert left_running(self.agent.settings) == []
+        turn = await played(self.agent.run(AGAIN), self.shown)
+        assert (turn.end.code, turn.end.answer) == (TransitionCode.COMPLETED, "Nothing.")
+        check_requests(self.server.requests)
+        assert set(ran_in(workspace).values()) <= {1}
+
+
+@asynccontextmanager
+async def scene(folder: Path) -> AsyncIterator[Scene]:
+    folder.mkdir()
+    async with PracticeServer(script=Script.parse(RICH)) as server:
+        settings = settings_of(folder, server.base_url, permission_mode="ask").settings
+        (settings.workspace / "note.txt").write_text("forty-two\n")
+        person, clock = SlowPerson(), SlowClock()
+        tape = Tape()
+        async with Agent(settings, asker=person, conversation=Conversation(tape.record), clock=clock) as agent:
+            yield Scene(agent, server, person, clock, tape)
+
+
+async def test_nothing_is_wrong_with_the_scenario_itself(tmp_path: Path) -> None:
+    async with scene(tmp_path / "whole") as here:
+        turn = await here.whole()
+        assert turn.codes == [
+            TransitionCode.NEXT_TURN,
+            TransitionCode.NEXT_TURN,
+            TransitionCode.REACTIVE_COMPACT_RETRY,
+            TransitionCode.COMPLETED,
+        ]
+        assert ran_in(here.agent.settings.workspace) == {"first": 1, "slow": 1}
+        check_events(turn.events, len(here.server.requests))
+
+
+async def number_of_events(folder: Path) -> int:
+    async with scene(folder) as here:
+        return len((await here.whole()).events)
+
+
+@pytest.mark.parametrize("half", [0, 1])
+async def test_an_interruption_at_any_event_ends_the_turn_and_nothing_is_lost(half: int, tmp_path: Path) -> None:
+    count = await number_of_events(tmp_path / "count")
+    for number in range(1 + half, count + 1, 2):
+        async with scene(tmp_path / str(number)) as here:
+
+            def interrupt(here: Scene = here, number: int = number) -> None:
+                if len(here.tape.emitted) == number:
+                    here.agent.interrupt()
+
+            here.tape.at_emission = interrupt
+            turn = await here.whole()
+            assert turn.events == here.tape.emitted
+            check_interrupted(turn, number)
+            await here.next_prompt_works()
+            check_requests_counted(here)
+
+
+def check_interrupted(turn: Played, number: int) -> None:
+    """`number`: of the event at which the person interrupted."""
+    before, after = turn.events[:number], turn.events[number:]
+    ended_before = bool(Played(before).codes) and Played(before).codes[-1] is turn.end.code
+    if turn.end.code is TransitionCode.COMPLETED:
+        assert not any(isinstance(event, RequestSent | TextDelta) for event in after)
+    else:
+        assert turn.end.code in ABORTED
+        assert not ended_before or turn.codes == Played(before).codes
+        assert not any(isinstance(event, RequestSent) for event in after)
+        note = [event for event in turn.of(MessageAdded) if event.origin is Origin.REPAIR]
+        assert [event.message.text for event in note] == [INTERRUPTION_NOTE]
+    assert len(turn.of(TurnEnded)) == 1
+    assert kept_text(turn.events) == shown_text(turn.events)
+    for event in after:
+        if isinstance(event, ToolEnded) and turn.end.code in ABORTED:
+            assert event.outcome in (ToolOutcome.CANCELLED, ToolOutcome.OK, ToolOutcome.DENIED)
+
+
+def shown_text(events: list[Event]) -> str:
+    """What a person saw of the answers and was not told to forget, as one text."""
+    shown = ""
+    for event in events:
+        match event:
+            case TextDelta(text=text):
+                shown += text
+            case PartialDiscarded(characters=characters):
+                shown = shown[: len(shown) - characters]
+    return shown
+
+
+def kept_text(events: list[Event]) -> str:
+    """What joined the history of the answers."""
+    return "".join(event.message.text for event in events if isinstance(event, MessageAdded) and of_the_model(event))
+
+
+def of_the_model(event: MessageAdded) -> bool:
+    return event.origin is Origin.REPLY
+
+
+def check_requests_counted(here: Scene) -> None:
+    """Each request is announced; one that is interrupted in that very moment does not go out any more."""
+    announced = sum(isinstance(event, RequestSent) for event in here.tape.emitted)
+    assert announced - len(here.server.requests) in (0, 1)
+    assert here.agent.conversation.spend.requests == announced
+
+
+@pytest.mark.parametrize("half", [0, 1])
+async def test_closing_the_iterator_at_any_event_leaves_a_working_agent(half: int, tmp_path: Path) -> None:
+    count = await number_of_events(tmp_path / "count")
+    for number in range(1 + half, count, 2):
+        async with scene(tmp_path / str(number)) as here:
+            events = here.agent.run("What does the note say?")
+            for _ in range(number):
+                here.shown(await anext(events))
+            await events.aclose()
+            emitted = len(here.tape.emitted)
+            assert left_running(here.agent.settings) == []
+            assert len(here.tape.emitted) == emitted
+            await here.next_prompt_works()
+
+
+@pytest.mark.parametrize("half", [0, 1])
+async def test_cancelling_the_task_at_any_event_leaves_a_working_agent(half: int, tmp_path: Path) -> None:
+    count = await number_of_events(tmp_path / "count")
+    for number in range(1 + half, count, 2):
+        async with scene(tmp_path / str(number)) as here:
+            task = asyncio.ensure_future(here.whole())
+
+            def cancel(here: Scene = here, number: int = number, task: asyncio.Task[Played] = task) -> None:
+                if len(here.tape.emitted) == number:
+                    task.cancel()
+
+            here.tape.at_emission = cancel
+            await asyncio.wait({task})
+            assert task.cancelled() or task.result().end.code is TransitionCode.COMPLETED
+            await here.next_prompt_works()
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_an_interruption_at_any_time_ends_the_turn(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    async with scene(tmp_path / "scene") as here:
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(dice.uniform(0, 0.15), here.agent.interrupt)
+        turn = await here.whole()
+        timer.cancel()
+        assert turn.end.code in ABORTED | {TransitionCode.COMPLETED}
+        assert kept_text(turn.events) == shown_text(turn.events)
+        await here.next_prompt_works()
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_turn_that_is_cancelled_at_any_time_leaves_a_working_agent(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    async with scene(tmp_path / "scene") as here:
+        task = asyncio.ensure_future(here.whole())
+        await asyncio.wait({task}, timeout=dice.uniform(0, 0.15))
+        task.cancel()
+        await asyncio.wait({task})
+        await here.next_prompt_works()
+
+
+async def test_the_text_that_had_arrived_is_sent_with_the_next_prompt(tmp_path: Path) -> None:
+    script = says("One two three four five.", chunk="4", event_delay="0.05") + says("Six.")
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn(on_event=lambda event: here.agent.interrupt() if isinstance(event, TextDelta) else None)
+        assert turn.end.answer == "One "
+        assert (await here.turn("Go on.")).end.answer == "Six."
+        sent = here.bodies[-1]["messages"]
+        assert [message["role"] for message in sent] == ["user", "assistant", "user"]
+        assert [block["text"] for block in sent[1]["content"]] == ["One "]
+        assert [block["text"] for block in sent[2]["content"]] == [INTERRUPTION_NOTE, "Go on."]
+
+
+async def test_escape_during_a_wait_is_back_at_once_and_says_why_it_waited(tmp_path: Path) -> None:
+    async with PracticeServer(script=Script.parse(fails(529, times='"forever"'))) as server:
+        settings = settings_of(tmp_path, server.base_url).settings
+        async with Agent(settings) as agent:
+            interrupted_at = 0.0
+
+            def interrupt(event: Event) -> None:
+                nonlocal interrupted_at
+                if isinstance(event, RetryScheduled):
+                    interrupted_at = time.monotonic()
+                    agent.interrupt()
+
+            turn = await played(agent.run("Hello?"), interrupt)
+            assert time.monotonic() - interrupted_at < 0.2
+            assert turn.codes == [TransitionCode.ABORTED_STREAMING]
+            assert [event.fault.status for event in turn.of(FaultOccurred)] == [529]
+            assert [event.why for event in turn.of(RetryEnded)] == ["interrupted"]
+            assert len(server.requests) == 1
