@@ -111,4 +111,5 @@ def endpoint_of(settings: Settings) -> Endpoint:
             origin="settings",
         )
     except EndpointError as error:
-        raise SettingsError(str(error)) from error
+        variable = f"ANTHROPIC_{error.setting.upper()}"
+        raise SettingsError(f"{error.setting} ({variable}) {error.problem}; {error.remedy}.") from error

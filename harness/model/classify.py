@@ -279,12 +279,20 @@ def _lost_connection(chain: _Chain, streamed: bool, reused_socket: bool) -> Faul
     if error := chain.has("ProxyError"):
         return Fault(FaultKind.NETWORK, f"the proxy refused: {one_line(str(error))}")
     if chain.has("ConnectError"):
-        return Fault(FaultKind.NETWORK, f"no connection could be made: {_why_lost(chain)}")
+        return Fault(FaultKind.NETWORK, f"no connection could be made{_to(chain)}: {_why_lost(chain)}")
     if chain.has("TransportError", "APIConnectionError", "OSError"):
         stale = reused_socket and not streamed
         kind = FaultKind.STALE_SOCKET if stale else FaultKind.NETWORK
         return Fault(kind, f"the connection broke: {_why_lost(chain)}")
     return Fault(FaultKind.UNKNOWN, f"{type(chain.links[0]).__name__}: {chain.reason()}")
+
+
+def _to(chain: _Chain) -> str:
+    """The host and port that the request was for, where the exception knows them: " to 127.0.0.1:9"."""
+    url = getattr(getattr(chain.links[0], "request", None), "url", None)
+    netloc = getattr(url, "netloc", b"")
+    host = netloc.decode("ascii", "replace") if isinstance(netloc, bytes) else ""
+    return f" to {host.rpartition('@')[2]}" if host else ""
 
 
 def _why_lost(chain: _Chain) -> str:
