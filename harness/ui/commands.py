@@ -1,5 +1,6 @@
 """The slash commands as a table. Nothing here knows what the screen looks like."""
 
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -184,10 +185,13 @@ def _status(session: Session, argument: str) -> Result:
 def _tools(session: Session, argument: str) -> Result:
     effects = {"read": "reads", "write": "writes", "run": "runs"}
     lines = (
-        f"  {tool.name:<12} {effects[tool.effect]:<7} {tool.description.strip().splitlines()[0]}"
-        for tool in session.tools
+        f"  {tool.name:<12} {effects[tool.effect]:<7} {_first_sentence(tool.description)}" for tool in session.tools
     )
     return Say("\n".join(lines))
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.:]) ", " ".join(text.split()), maxsplit=1)[0]
 
 
 def _sessions(session: Session, argument: str) -> Result:

@@ -109,6 +109,11 @@ class Plain:
         self._write(visible(question))
         self._at_line_start = True  # the answer's Enter ends the line
 
+    def entered(self) -> None:
+        """The person pressed Enter, so the terminal stands at the start of a line."""
+        self._open_call = ""
+        self._at_line_start = True
+
     def end_line(self) -> None:
         """Begin a new line unless this one is empty."""
         self._open_call = ""
@@ -138,8 +143,8 @@ class Plain:
         started = self._started.pop(event.call_id, None)
         asked = self._asked.pop(event.call_id, None)
         time = seconds(event.duration_s) if started else ""
-        summary = "" if event.summary == word else event.summary
-        outcome = ", ".join(part for part in (word, time, summary) if part)
+        words = event.summary if event.summary.startswith(word) else f"{word}, {event.summary}"
+        outcome = ", ".join(part for part in (words.removesuffix(", "), time) if part)
         if event.call_id == self._open_call:
             self._open_call = ""
             self._write(self._painted(visible(f"{mark} {outcome}").replace("\n", " "), tone) + "\n")

@@ -25,7 +25,7 @@ class PlainAsker:
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
         """Show the command or the diff and ask; the end of input means no."""
-        self._plain.line(Line("?", f"{asked.tool} wants to run: {asked.summary}", Tone.TROUBLE))
+        self._plain.line(Line("?", f"{asked.why}: {asked.summary}", Tone.TROUBLE))
         if request.detail.strip() and request.detail.strip() != asked.summary.strip():
             self._plain.say(_indented(request.detail))
         while True:

@@ -166,7 +166,8 @@ class _Repl:
     def _greet(self, session: Session) -> None:
         settings, say = session.settings, self._plain.say
         where = _short(settings.workspace)
-        say(f"harness {__version__} · {session.model} at {session.address} · {where}")
+        address = "" if settings.practice else f" at {session.address}"
+        say(f"harness {__version__} · {session.model}{address} · {where}")
         if settings.practice and self._loaded.origins["practice"].startswith("default"):
             say(
                 "No key was found, so the built-in rule-based practice model answers; "
@@ -281,11 +282,13 @@ class _Repl:
             case TurnEnded(code=code):
                 self._waiting = False
                 self._exit_code = 0 if self._keyboard else exit_code(code)
+                self._plain.say("")
             case _ if isinstance(event, OVER):
                 self._waiting = False
 
     def _typed(self, line: str, session: Session) -> None:
         """A line came while a turn runs and nothing was asked."""
+        self._plain.entered()
         if self._waiting and line.strip() in ("", "/retry"):
             self._waiting = False
             session.retry_now()

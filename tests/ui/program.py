@@ -1,0 +1,144 @@
+"""The real command as a process: without a terminal, and in one."""
+
+import asyncio
+import fcntl
+import os
+import pty
+import signal
+import struct
+import sys
+import termios
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+LIMIT_S = 30.0
+COMMAND = (sys.executable, "-m", "harness")
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder to work in, and an environment that knows nothing of the machine's own settings."""
+
+    folder: Path
+    base_url: str | None = None
+
+    @property
+    def state(self) -> Path:
+        return self.folder.parent / "state"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        strange = ("ANTHROPIC_", "HARNESS_", "MODEL_ID", "FALLBACK_MODEL_ID", "XDG_", "NO_COLOR", "TERM")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(strange)}
+        own = {
+            "HARNESS_STATE_DIR": str(self.state),
+            "XDG_CONFIG_HOME": str(self.folder.parent / "config"),
+            "PYTHONPATH": str(ROOT),
+            "TERM": "xterm",
+            "NO_COLOR": "1",
+        }
+        server = {"ANTHROPIC_BASE_URL": self.base_url, "ANTHROPIC_API_KEY": "a-key-for-tests"} if self.base_url else {}
+        return kept | own | server
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a process ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+async def start(place: Place, *arguments: str, env: dict[str, str] | None = None) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *COMMAND,
+        *arguments,
+        cwd=place.folder,
+        env=place.environment | (env or {}),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def run(place: Place, *arguments: str, stdin: str = "", env: dict[str, str] | None = None) -> Finished:
+    """Run the command to its end with `stdin` piped in."""
+    return await end_of(await start(place, *arguments, env=env), stdin)
+
+
+async def end_of(process: asyncio.subprocess.Process, stdin: str = "") -> Finished:
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            out, err = await process.communicate(stdin.encode())
+    except TimeoutError:
+        process.kill()
+        raise
+    return Finished(process.returncode or 0, out.decode(), err.decode())
+
+
+class Terminal:
+    """The command in a terminal of its own; use as an async context manager."""
+
+    def __init__(self, place: Place, *arguments: str) -> None:
+        self._place = place
+        self._arguments = arguments
+        self._arrived = asyncio.Event()
+        self._seen = 0
+        self.screen = ""
+        """Everything the terminal was sent so far, without carriage returns."""
+
+    async def __aenter__(self) -> Self:
+        self._pid, self._master = pty.fork()
+        if self._pid == 0:
+            os.chdir(self._place.folder)
+            os.execvpe(COMMAND[0], [*COMMAND, *self._arguments], self._place.environment)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        asyncio.get_running_loop().add_reader(self._master, self._read)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        asyncio.get_running_loop().remove_reader(self._master)
+        os.close(self._master)
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+            await asyncio.to_thread(os.waitpid, self._pid, 0)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._master, 65_536)
+        except OSError:  # the other side has ended
+            data = b""
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._master)
+        self.screen += data.decode("utf-8", "replace").replace("\r", "")
+        self._arrived.set()
+
+    async def sees(self, text: str) -> str:
+        """Wait until `text` comes after what was seen last; returns what came up to its end."""
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                while text not in self.screen[self._seen :]:
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            raise AssertionError(f"{text!r} did not come; the screen:\n{self.screen}") from None
+        begin, self._seen = self._seen, self.screen.index(text, self._seen) + len(text)
+        return self.screen[begin : self._seen]
+
+    def type(self, text: str) -> None:
+        """Press these keys; "\\x03" is Ctrl-C, "\\x04" Ctrl-D."""
+        os.write(self._master, text.encode())
+
+    def send(self, number: signal.Signals) -> None:
+        """Send the program a signal."""
+        os.kill(self._pid, number)
+
+    async def ends(self) -> int:
+        """Wait for the end; the exit code, or minus the signal that killed it."""
+        async with asyncio.timeout(LIMIT_S):
+            _, status = await asyncio.to_thread(os.waitpid, self._pid, 0)
+        self._pid = 0
+        return os.waitstatus_to_exitcode(status)

@@ -1,0 +1,168 @@
+"""`harness -p` against scripts on a real socket: as a process where the process matters, else in this one."""
+
+import asyncio
+import io
+import json
+import logging
+import signal
+from pathlib import Path
+
+import pytest
+
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.session import Opening
+from harness.settings import load
+from harness.ui.headless import Form, headless
+from tests.ui.program import Finished, Place, end_of, run, start
+
+pytestmark = pytest.mark.anyio
+
+HELLO = '[[reply]]\ntext = "Hello, 世界."\n'
+OVERLOADED = "[[reply]]\nstatus = 529\n"
+STALL = '[[reply]]\ntext = "The first words, and then silence."\nchunk = 5\nfault = { kind = "stall", at = 5 }\n'
+
+
+def server(script: str, after: str = "error") -> PracticeServer:
+    return PracticeServer(script=Script.parse(f'after = "{after}"\n{script}'))
+
+
+def at(place: Place, standing: PracticeServer) -> Place:
+    return Place(place.folder, standing.base_url)
+
+
+def journal(place: Place) -> str:
+    (path,) = place.state.glob("sessions/*/*.jsonl")
+    return path.read_text()
+
+
+async def answered(
+    place: Place, prompt: str, form: str = "text", opening: Opening | None = None, **flags: object
+) -> Finished:
+    """Run the front end in this process."""
+    environment = place.environment
+    loaded = load(flags, environment, place.folder)
+    out, err = io.StringIO(), io.StringIO()
+    code = await headless(
+        loaded,
+        prompt,
+        opening or Opening(),
+        Form(form),
+        out,
+        err,
+        reread=lambda: load(flags, environment, place.folder).settings,
+        log=logging.getLogger("tests"),
+    )
+    return Finished(code, out.getvalue(), err.getvalue())
+
+
+async def test_text_is_the_answer_and_nothing_else(place: Place) -> None:
+    async with server(HELLO) as standing:
+        ended = await run(at(place, standing), "-p", "hi", stdin="piped lines\n")
+    assert (ended.code, ended.out, ended.err) == (0, "Hello, 世界.\n", "")
+    (request,) = standing.requests
+    assert request.body["messages"][0]["content"][-1]["text"] == "hi\n\npiped lines"
+
+
+async def test_a_retry_is_one_line_on_stderr(place: Place) -> None:
+    async with server(OVERLOADED + HELLO) as standing:
+        ended = await answered(at(place, standing), "hi")
+    assert (ended.code, ended.out) == (0, "Hello, 世界.\n")
+    (line,) = ended.err.splitlines()
+    assert line.startswith("↻ retry 1 of 10 in 0.")
+    assert "overloaded (529)" in line
+
+
+async def test_json_is_one_result_object(place: Place) -> None:
+    async with server(HELLO) as standing:
+        ended = await answered(at(place, standing), "hi", "json")
+    result = json.loads(ended.out)
+    assert (result["type"], result["subtype"], result["is_error"]) == ("result", "success", False)
+    assert (result["result"], result["num_turns"], result["transition"]) == ("Hello, 世界.", 1, "completed")
+    assert result["usage"]["output_tokens"] > 0
+    assert f'"{result["session_id"]}"' in journal(place)
+
+
+async def test_stream_json_is_every_event_and_the_result_last(place: Place) -> None:
+    async with server('[[reply]]\nstatus = 401\nmessage = "invalid x-api-key"\n') as standing:
+        ended = await answered(at(place, standing), "hi", "stream-json")
+    lines = [json.loads(line) for line in ended.out.splitlines()]
+    assert ended.code == 1
+    assert [line["type"] for line in lines][:4] == ["turn_started", "message_added", "step_started", "request_sent"]
+    assert [line["type"] for line in lines][-2:] == ["turn_ended", "result"]
+    assert (lines[-1]["is_error"], lines[-1]["transition"], lines[-1]["exit_code"]) == (True, "api_error", 1)
+    (sentence,) = ended.err.splitlines()
+    assert "ANTHROPIC_API_KEY" in sentence
+
+
+async def test_a_limit_keeps_the_text_and_exits_with_3(place: Place) -> None:
+    call = 'text = "Looking."\ntools = [ { name = "glob", input = { pattern = "*" } } ]'
+    async with server(f"[[reply]]\n{call}\n", "repeat") as standing:
+        ended = await answered(at(place, standing), "hi", max_turns=2)
+    assert ended.code == 3
+    assert "--max-turns 2" in ended.err
+    assert len(standing.requests) == 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+async def test_a_signal_ends_the_turn_and_keeps_what_arrived(place: Place, number: signal.Signals, code: int) -> None:
+    async with server(STALL) as standing:
+        process = await start(at(place, standing), "-p", "hi", "--output-format", "stream-json")
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.stdout is not None
+        async with asyncio.timeout(20):
+            while b"text_delta" not in await process.stdout.readline():
+                pass
+        process.send_signal(number)
+        ended = await end_of(process)
+    assert ended.code == code
+    assert json.loads(ended.out.splitlines()[-1])["result"] != ""
+    assert "Traceback" not in ended.err
+    assert '"turn_ended"' in journal(place)
+
+
+async def test_nobody_needs_to_read_to_the_end(place: Place) -> None:
+    slow = HELLO.replace("\n", "\nchunk = 1\nevent_delay = 0.05\n", 1)
+    async with server(slow) as standing:
+        process = await start(at(place, standing), "-p", "hi", "--output-format", "stream-json")
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.stdout is not None
+        await process.stdout.readline()
+        process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+        async with asyncio.timeout(20):
+            code = await process.wait()
+        assert process.stderr is not None
+        assert await process.stderr.read() == b""
+    assert code == 141
+
+
+async def test_without_a_key_the_practice_model_answers_and_says_so(place: Place) -> None:
+    ended = await answered(place, "read notes.md and tell me its headings")
+    assert ended.code == 0
+    assert "First" in ended.out
+    assert "practice model" in ended.out
+    (line,) = ended.err.splitlines()
+    assert "ANTHROPIC_API_KEY" in line
+
+
+async def test_continue_and_fork_go_on_with_the_conversation(place: Place) -> None:
+    async with server(HELLO, "repeat") as standing:
+        here = at(place, standing)
+        await answered(here, "first prompt")
+        await answered(here, "second prompt", opening=Opening("latest"))
+        await answered(here, "third prompt", opening=Opening("latest", fork=True))
+    prompts = [[m["role"] for m in request.body["messages"]].count("user") for request in standing.requests]
+    assert prompts == [1, 2, 3]
+    assert len(list(place.state.glob("sessions/*/*.jsonl"))) == 2
+
+
+async def test_debug_writes_a_log_and_says_where(place: Place) -> None:
+    async with server(HELLO) as standing:
+        ended = await run(at(place, standing), "-p", "hi", "--debug")
+    (line,) = ended.err.splitlines()
+    assert line.startswith("log: ")
+    log = Path(line.removeprefix("log: "))
+    assert log.is_relative_to(place.state)
+    assert log.stat().st_mode & 0o077 == 0

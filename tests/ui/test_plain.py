@@ -1,0 +1,145 @@
+"""Events as lines."""
+
+import io
+from collections.abc import Iterable
+
+from harness.events import (
+    Event,
+    FaultKind,
+    Message,
+    MessageAdded,
+    ModelSwitched,
+    Notice,
+    Origin,
+    PartialDiscarded,
+    PermissionAsked,
+    RetryScheduled,
+    TextDelta,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+)
+from harness.ui.lines import dollars, seconds
+from harness.ui.plain import Plain, has_colours
+
+RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 2, 10, 1.5, 0.0, 0.5, 529, None, "Overloaded")
+REPLY = MessageAdded(Message("assistant", ()), Origin.REPLY)
+
+
+def ended(code: TransitionCode = TransitionCode.COMPLETED, reason: str = "answered") -> TurnEnded:
+    return TurnEnded(1, code, reason, "", Usage(), 0.0123, 1, 2, 3.21)
+
+
+def printed(events: Iterable[Event], *, colours: bool = False) -> str:
+    out = io.StringIO()
+    plain = Plain(out, colours=colours)
+    for event in events:
+        plain.show(event)
+    return out.getvalue()
+
+
+def tool(call_id: str, summary: str) -> ToolStarted:
+    return ToolStarted(call_id, "bash", summary, {})
+
+
+def result(call_id: str, outcome: ToolOutcome, summary: str) -> ToolEnded:
+    return ToolEnded(call_id, "bash", outcome, summary, 0.23)
+
+
+def test_text_goes_out_as_it_comes_and_lines_stand_apart() -> None:
+    assert printed([TextDelta("Hel"), TextDelta("lo"), REPLY, ended()]) == "Hello\n· 3.2 s, 2 requests, $0.0123\n"
+
+
+def test_a_retry_says_why_which_and_when() -> None:
+    assert printed([RETRY]) == "↻ retry 2 of 10 in 1.5 s: overloaded (529), Overloaded\n"
+
+
+def test_text_that_comes_again_is_shown_once() -> None:
+    events = [TextDelta("Hello wor"), PartialDiscarded(9, "reset"), RETRY, TextDelta("Hello world"), REPLY]
+    assert printed(events).replace(printed([RETRY]), "") == "Hello wor\nld"
+
+
+def test_text_that_comes_differently_is_marked() -> None:
+    shown = printed([TextDelta("Hello wor"), PartialDiscarded(9, "reset"), TextDelta("Good day"), REPLY])
+    first, mark, second = shown.split("\n")
+    assert (first, second) == ("Hello wor", "Good day")
+    assert "the last 9 characters of text above do not count" in mark
+
+
+def test_a_tool_call_is_one_line() -> None:
+    shown = printed([tool("1", "make test"), result("1", ToolOutcome.ERROR, "exit 2")])
+    assert shown == "○ bash make test … ✗ failed, exit 2, 0.2 s\n"
+
+
+def test_calls_side_by_side_each_have_a_line() -> None:
+    events = [tool("1", "a"), tool("2", "b"), result("2", ToolOutcome.OK, "2"), result("1", ToolOutcome.OK, "1")]
+    assert printed(events) == "○ bash a … \n✓ bash b: ok, 2, 0.2 s\n✓ bash a: ok, 1, 0.2 s\n"
+
+
+def test_a_denied_call_says_what_was_denied_and_why() -> None:
+    asked = PermissionAsked("1", "bash", "rm -r build", "bash runs a program")
+    shown = printed([asked, result("1", ToolOutcome.DENIED, "not allowed: keep it")])
+    assert shown == "○ bash rm -r build: not allowed: keep it\n"
+
+
+def test_nothing_from_outside_can_move_the_cursor() -> None:
+    wild = "\x1b[2J\x07\u202eevil"
+    events = [TextDelta(wild), tool("1", wild), result("1", ToolOutcome.OK, wild), Notice("error", wild)]
+    shown = printed(events)
+    assert not set(shown) & set("\x1b\x07\u202e")
+    assert shown.count("\\x1b[2J\\x07\\u202eevil") == 4
+
+
+def test_a_turn_that_failed_says_why_and_an_interrupted_one_that_nothing_is_lost() -> None:
+    assert printed([ended(TransitionCode.API_ERROR, "no key")]).startswith("✗ no key (api_error; 3.2 s")
+    assert printed([ended(TransitionCode.ABORTED_TOOLS)]).startswith("○ interrupted; what had arrived is kept")
+
+
+def test_colour_only_repeats_what_the_words_say() -> None:
+    events = [RETRY, ModelSwitched("a", "b", "overloaded"), tool("1", "x"), result("1", ToolOutcome.BROKEN, "killed")]
+    coloured = printed(events, colours=True)
+    for code in ("2", "31", "33"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert coloured.replace("\x1b[0m", "") == printed(events)
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class HungUp(io.StringIO):
+    """A terminal whose person has gone."""
+
+    def write(self, text: str) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def test_colours_need_a_terminal_that_has_them_and_a_person_who_wants_them() -> None:
+    assert has_colours(Screen(), {"TERM": "xterm"})
+    assert not has_colours(Screen(), {"TERM": "xterm", "NO_COLOR": "1"})
+    assert not has_colours(Screen(), {"TERM": "dumb"})
+    assert not has_colours(io.StringIO(), {"TERM": "xterm"})
+
+
+def test_a_terminal_that_is_gone_is_remembered() -> None:
+    plain = Plain(HungUp())
+    plain.show(TextDelta("x"))
+    assert plain.gone
+
+
+def test_durations_and_amounts_read_well() -> None:
+    assert [seconds(value) for value in (0.04, 9.94, 9.96, 119, 120, 200)] == [
+        "0.0 s",
+        "9.9 s",
+        "10 s",
+        "119 s",
+        "2 min",
+        "3 min 20 s",
+    ]
+    assert [dollars(value) for value in (0.0, 0.0123, 1.5)] == ["$0.0000", "$0.0123", "$1.50"]

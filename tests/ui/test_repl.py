@@ -1,0 +1,211 @@
+"""The plain REPL in a real terminal, against scripts on a real socket."""
+
+import asyncio
+import signal
+
+import pytest
+
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from tests.ui.program import Place, Terminal, run
+
+pytestmark = pytest.mark.anyio
+
+CTRL_C, CTRL_D = "\x03", "\x04"
+SCRIPT = """
+after = "error"
+
+[[reply]]
+text = "Words that stop in the mid"
+chunk = 5
+fault = { kind = "stall", at = 7 }
+
+[[reply]]
+text = "I write a file."
+tools = [ { name = "write_file", input = { path = "made.txt", content = "made\\n" } } ]
+
+[[reply]]
+text = "I was told why."
+tools = [ { name = "bash", input = { command = "touch ran.txt; sleep 60" } } ]
+
+[[reply]]
+status = 529
+headers = { retry-after = "30" }
+
+[[reply]]
+text = "The second try."
+
+[[reply]]
+status = 429
+headers = { retry-after = "100" }
+"""
+
+
+async def half_a_line(terminal: Terminal) -> None:
+    """Type without Enter. Python's readline misses a signal between its echo and its next wait for a key, so a moment
+    passes in which nothing happens that could be waited for."""
+    terminal.type("half a line")
+    await terminal.sees("half a line")
+    await asyncio.sleep(0.2)
+
+
+async def interrupt_prompt(terminal: Terminal) -> None:
+    """Press Ctrl-C in the middle of a line, when the line editor is waiting for keys again."""
+    await half_a_line(terminal)
+    terminal.type(CTRL_C)
+
+
+async def test_a_conversation_with_all_that_can_come_between(place: Place) -> None:
+    async with (
+        PracticeServer(script=Script.parse(SCRIPT)) as server,
+        Terminal(Place(place.folder, server.base_url), "--model", "claude-sonnet-4-6") as terminal,
+    ):
+        assert "claude-sonnet-4-6" in await terminal.sees("> ")
+
+        terminal.type("stall, please\n")
+        await terminal.sees("Words that stop")
+        terminal.type(CTRL_C)
+        await terminal.sees("interrupted; what had arrived is kept")
+        await terminal.sees("> ")
+
+        terminal.type("write it\n")
+        question = await terminal.sees("allow it?")
+        assert "+made" in question
+        terminal.type("ｎ not there\n")
+        assert "not there" in await terminal.sees("write_file made.txt: not allowed: not there")
+
+        question = await terminal.sees("allow it?")
+        assert "touch ran.txt" in question
+        terminal.type("what\n")
+        await terminal.sees("please answer")
+        terminal.type("y\n")
+        await terminal.sees("○ bash")
+        terminal.type(CTRL_C)
+        await terminal.sees("interrupted, ")
+        await terminal.sees("> ")
+
+        terminal.type("exit\n")  # a prompt like any other
+        await terminal.sees("retry 1 of 10 in 30 s: overloaded (529)")
+        await terminal.sees("Enter tries at once")
+        terminal.type("\n")
+        await terminal.sees("trying now")
+        await terminal.sees("The second try.")
+        await terminal.sees("> ")
+
+        terminal.type("wait\n")
+        await terminal.sees("the server asks for a wait of 100 s")
+        await terminal.sees("1 wait, 2 stop: ")
+        terminal.type("２\n")
+        await terminal.sees("api_error")
+        await terminal.sees("> ")
+
+        terminal.type("\n/cost\n")
+        await terminal.sees("6 requests")
+        terminal.type("/modle x\n")
+        await terminal.sees("did you mean /model?")
+        await terminal.sees("> ")
+        await interrupt_prompt(terminal)
+        await terminal.sees("Ctrl-C again")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        await terminal.sees("resume with: harness --resume ")
+        assert await terminal.ends() == 0
+    assert len(server.requests) == 6
+    assert not (place.folder / "made.txt").exists()
+    assert "Traceback" not in terminal.screen
+
+
+async def test_commands_in_the_terminal(place: Place) -> None:
+    async with Terminal(place, "--plain") as terminal:
+        assert "set ANTHROPIC_API_KEY for a real one" in await terminal.sees("> ")
+        terminal.type("list the files\n")
+        await terminal.sees("glob")
+        await terminal.sees("notes.md")
+        await terminal.sees("> ")
+        for typed, seen in {
+            "/help": "/compact [focus]",
+            "/status": "practice-1",
+            "/tools": "write_file   writes",
+            "/context": "200,000 tokens",
+            "/model other-model": "other-model answers from the next prompt on",
+            "/export page.md": "Written to",
+            "/export page.md ": "exists already",
+            "/resume nothing": "nothing",
+            "/fork": "This is a copy",
+            "/sessions": "  2  ",
+            "/retry now": "takes nothing",
+            "/clear": "forgotten",
+            "/retry": "nothing to try again",
+        }.items():
+            terminal.type(typed + "\n")
+            await terminal.sees(seen)
+            await terminal.sees("> ")
+        terminal.type("/exit\n")
+        await terminal.sees("resume with")
+        assert await terminal.ends() == 0
+    assert "list the files" in (place.folder / "page.md").read_text()
+    assert "/fork" in (place.state / "history").read_text()
+
+
+async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> None:
+    stall = '[[reply]]\ntext = "Now silence falls."\nchunk = 5\nfault = { kind = "stall", at = 5 }\n'
+    async with PracticeServer(script=Script.parse(stall + '[[reply]]\ntext = "It goes on."\n')) as server:
+        here = Place(place.folder, server.base_url)
+        async with Terminal(here, "tell me") as terminal:
+            await terminal.sees("Now si")
+            terminal.send(signal.SIGKILL)
+            assert await terminal.ends() == -signal.SIGKILL
+        async with Terminal(here, "--resume") as terminal:
+            assert "interrupted: tell me" in await terminal.sees("number or id")
+            terminal.type("1\n")
+            assert "tell me (1 turn)" in await terminal.sees("its last turn was cut off; /retry goes on with it")
+            await terminal.sees("> ")
+            terminal.type("/retry\n")
+            await terminal.sees("It goes on.")
+            await terminal.sees("> ")
+            await interrupt_prompt(terminal)
+            await terminal.sees("Ctrl-C again")
+            await terminal.sees("> ")
+            await interrupt_prompt(terminal)
+            assert await terminal.ends() == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_the_program_in_order(place: Place, number: signal.Signals) -> None:
+    tools = 'tools = [ { name = "bash", input = { command = "echo $$ > pid.txt; sleep 60" } } ]'
+    async with (
+        PracticeServer(script=Script.parse(f'[[reply]]\ntext = "Running."\n{tools}\n')) as server,
+        Terminal(Place(place.folder, server.base_url), "--yolo", "run it") as terminal,
+    ):
+        await terminal.sees("○ bash")
+        terminal.send(number)
+        await terminal.sees("resume with")
+        assert await terminal.ends() == 128 + number
+    (journal,) = place.state.glob("sessions/*/*.jsonl")
+    assert '"turn_ended"' in journal.read_text()
+
+
+async def test_a_signal_at_the_prompt_ends_the_program_in_order(place: Place) -> None:
+    async with Terminal(place) as terminal:
+        await terminal.sees("> ")
+        await half_a_line(terminal)
+        terminal.send(signal.SIGTERM)
+        assert await terminal.ends() == 128 + signal.SIGTERM
+    assert "Traceback" not in terminal.screen
+
+
+async def test_prompts_may_come_from_a_pipe(place: Place) -> None:
+    ended = await run(place, stdin="hello\n\ncreate a file x.txt with x in it\n/nonsense\nfind \\\nFirst\n")
+    assert ended.code == 0
+    assert ended.out.count("\n> ") == 4
+    assert "There is no command /nonsense" in ended.out
+    assert "--yolo" in ended.out
+    assert ended.out.rstrip().splitlines()[-1].startswith("resume with: harness --resume ")
+    assert not (place.folder / "x.txt").exists()
+    assert ended.err == ""
+
+
+async def test_the_exit_code_of_a_pipe_is_that_of_the_last_turn(place: Place) -> None:
+    async with PracticeServer(script=Script.parse("[[reply]]\nstatus = 401\n")) as server:
+        ended = await run(Place(place.folder, server.base_url), stdin="hello\n")
+    assert ended.code == 1
