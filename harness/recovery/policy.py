@@ -36,7 +36,12 @@ def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation
         case Reply():
             return _decide_reply(state, outcome, limits, situation)
         case Fault():
-            return _decide_fault(state, outcome, limits, situation)
+            return _decide_fault(_in_a_row(state, outcome), outcome, limits, situation)
+
+
+def _in_a_row(state: TurnState, fault: Fault) -> TurnState:
+    """Only overloads that follow each other directly count for a switch of the model (recovery C1)."""
+    return state if fault.kind is FaultKind.OVERLOADED else replace(state, overloads=0)
 
 
 # ── replies ─────────────────────────────────────────────────────────────────────────────────────
@@ -159,7 +164,7 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
     if fault.stop_reason == "refusal":
         return _stop(state, replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer"))
     if fault.calls:
-        overloads = state.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
+        overloads = state.overloads + (fault.kind is FaultKind.OVERLOADED)
         good = state.after_good_reply(fault.usage.output)
         counted = replace(good, overloads=overloads, malformed=0)
         reason = f"{fault.message}; the complete tool calls of the reply are run"
@@ -185,7 +190,7 @@ def _try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation
             if OneOff.UNKNOWN_FAULT in state.tried:
                 return _stop(state, fault)
             state = state.trying(OneOff.UNKNOWN_FAULT)
-    return _retry(replace(state, overloads=0), fault, limits, situation)
+    return _retry(state, fault, limits, situation)
 
 
 def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -349,7 +354,7 @@ def _decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, 
         case Fault(kind=FaultKind.CANCELLED):
             return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
         case Fault() if _response_to(outcome) in RETRIED:
-            alone = replace(state, fallbacks=())
+            alone = replace(_in_a_row(state, outcome), fallbacks=())
             decision = _try_again(alone, replace(outcome, kept=(), calls=()), limits, situation)
             return decision.otherwise if isinstance(decision, OfferWait) else decision
         case Fault():

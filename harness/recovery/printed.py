@@ -15,15 +15,16 @@ TRANSITIONS_TITLE = "Why the loop goes round, or a turn ends"
 RESPONSES_TITLE = "What each kind of fault is answered with"
 NO_GUARD = "-"
 LABEL_WIDTH = 6
+NARROWEST = 72
 
 
 def as_text(width: int = 100) -> str:
     """Both tables as aligned plain text.
 
     Args:
-        width: columns of the terminal; narrower ones than 60 are treated as 60.
+        width: columns of the terminal; narrower ones than 72 are treated as 72.
     """
-    return "\n".join(_text_lines(max(width, 60)))
+    return "\n".join(_text_lines(max(width, NARROWEST)))
 
 
 def as_markdown() -> str:
@@ -54,7 +55,7 @@ def _beside(left: str, facts: Sequence[tuple[str, str]], width: int) -> Iterator
     """`left`, and to the right of it each fact under the one before, wrapped."""
     for label, text in facts:
         indent = f"{label:<{LABEL_WIDTH}}" if label else ""
-        for line in wrap(text, width - len(left) - len(indent)):
+        for line in wrap(text, width - len(left) - len(indent), break_on_hyphens=False):
             yield left + indent + line
             left, indent = " " * len(left), " " * len(indent)
 

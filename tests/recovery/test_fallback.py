@@ -48,7 +48,11 @@ def test_the_switch_itself_does_not_wait() -> None:
     assert played.waits == [0.5, 1.0]
 
 
-@pytest.mark.parametrize("between", [TOOLS, CUT, SERVER, fault(FaultKind.RATE_LIMIT), fault(FaultKind.NETWORK)])
+@pytest.mark.parametrize(
+    "between",
+    [TOOLS, CUT, SERVER, *map(fault, (FaultKind.NETWORK, FaultKind.AUTH, FaultKind.MEDIA, FaultKind.PROMPT_TOO_LONG))],
+    ids=["a reply", "a cut reply", "500", "network", "auth", "media", "too long"],
+)
 def test_only_overloads_in_a_row_count(between: Outcome) -> None:
     assert play([OVERLOADED, OVERLOADED, between, OVERLOADED, OVERLOADED], state=ONE).switches == []
 

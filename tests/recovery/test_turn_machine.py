@@ -409,4 +409,4 @@ class Turn(RuleBasedStateMachine):
 
 
 TestTurn = Turn.TestCase
-TestTurn.settings = settings(max_examples=300, stateful_step_count=60, deadline=None)
+TestTurn.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
