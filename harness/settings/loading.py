@@ -143,7 +143,9 @@ def _derived(given: Mapping[str, Given]) -> tuple[dict[str, object], dict[str, s
 
 def _anchored(name: str, given: Given) -> object:
     if name in PATHS and isinstance(given.value, str | Path):
-        return given.base / Path(given.value).expanduser()
+        path = given.base / Path(given.value).expanduser()
+        shipped = name == "practice_script" and given.value == path.stem and not path.exists()
+        return Path(given.value) if shipped else path
     return given.value
 
 

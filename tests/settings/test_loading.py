@@ -252,3 +252,9 @@ def test_without_arguments_the_process_and_its_folder_are_read(place: Place) -> 
     assert done.stdout.startswith(f"from-dotenv {place.workspace} model='from-dotenv'")
     assert "api_key=•••" in done.stdout
     assert "sk-ant-secret" not in done.stdout + done.stderr
+
+
+def test_a_script_that_is_shipped_is_called_by_its_name(place: Place) -> None:
+    assert place.load({"practice_script": "stormy"}).settings.practice_script == Path("stormy")
+    (place.workspace / "stormy").write_text("")
+    assert place.load({"practice_script": "stormy"}).settings.practice_script == place.workspace / "stormy"
