@@ -15,6 +15,7 @@ Where to read on:
 * `compaction`   when and how to make a history shorter, and when to stop trying
 * `shrinking`    the deterministic last resort that always works
 * `joining`      one text out of an answer that came in pieces
+* `printed`      the two tables as pages, for a terminal and for the documentation
 
 The machine keeps itself honest by three rules. A retry of the same request is no step and has no
 code; everything else that makes the loop go round has exactly one. Every way round has a counter in

@@ -1,0 +1,209 @@
+"""Who may import whom (DESIGN.md, "The map"), and what has to stay light.
+
+The rules are read from the source, so that a lazy import inside a function counts like any other. A new
+folder or file of `harness` has to be put into `MAY_IMPORT` before it may exist.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import harness
+
+PACKAGE = Path(harness.__file__).parent
+
+GROUND = {"errors", "secret", "clock", "visible"}
+"""Small values that every room may know."""
+ROOMS = {"events", "recovery", "model", "tools", "permissions", "practice", "journal", "export", "settings"}
+AGENT_LEVEL = {"agent", "executor", "connection", "assembly", "conversation", "session"}
+FRONT = {"ui", "logs", "cli", "commands", "doctor", "tables", "__main__"}
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "events": set(),
+    "errors": {"events"},
+    "secret": {"events"},
+    "clock": {"events"},
+    "visible": {"events"},
+    "recovery": {"events"},
+    "model": {"events", *GROUND},
+    "tools": {"events", *GROUND},
+    "permissions": {"events", "tools", *GROUND},
+    "practice": {"events", "model", *GROUND},
+    "journal": {"events", *GROUND},
+    "export": {"events", "journal", "tools", *GROUND},
+    "settings": {"events", *GROUND},
+    **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
+    "ui": {"events", "session", "settings", "logs", *GROUND},
+    "logs": {"events", "journal", "settings", *GROUND},
+    **dict.fromkeys(("cli", "commands", "doctor", "tables", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
+    "": {"agent", "tools"},
+}
+"""For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""
+
+HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
+"""Packages that are imported where they are used, and nowhere at the top of a module."""
+NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
+
+PURE = {"collections", "dataclasses", "enum", "itertools", "functools", "math", "types", "typing", "textwrap"}
+"""What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
+
+SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return "" if first == "__init__" else first
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+def imports(path: Path, *, only_at_the_top: bool = False) -> Iterator[str]:
+    """Absolute names of everything that a module imports; those for the type checker alone only with the lazy ones."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in _at_the_top(tree.body) if only_at_the_top else ast.walk(tree):
+        match node:
+            case ast.Import():
+                yield from (alias.name for alias in node.names)
+            case ast.ImportFrom(level=0, module=str(module)):
+                yield from (f"{module}.{alias.name}" for alias in node.names)
+            case ast.ImportFrom():
+                folder = path.parents[node.level - 1].relative_to(PACKAGE.parent)
+                inside = ".".join([*folder.parts, *([node.module] if node.module else [])])
+                yield from (f"{inside}.{alias.name}" for alias in node.names)
+
+
+def _at_the_top(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    for statement in body:
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                continue
+            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=otherwise):
+                yield from _at_the_top(otherwise)
+            case ast.If() | ast.Try() | ast.With() | ast.ClassDef():
+                blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+                handlers = [handler.body for handler in getattr(statement, "handlers", [])]
+                for block in (*blocks, *handlers):
+                    yield from _at_the_top(block)
+            case _:
+                yield statement
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """The folders and files of `harness` that a module imports, its own left out."""
+    found = set()
+    for name in imports(path):
+        first, *inner = name.split(".")
+        if first == "harness":
+            known = bool(inner) and ((PACKAGE / inner[0]).is_dir() or (PACKAGE / f"{inner[0]}.py").is_file())
+            found.add(inner[0] if known else "")
+    return found - {room_of(path)}
+
+
+def packages_imported(path: Path, *, only_at_the_top: bool = False) -> set[str]:
+    return {name.partition(".")[0] for name in imports(path, only_at_the_top=only_at_the_top)}
+
+
+def modules_loaded_by(statement: str) -> set[str]:
+    """Names of the modules that stand in memory after a fresh interpreter has run `statement`."""
+    program = f"{statement}\nimport sys\nprint('\\nloaded:', *sys.modules)"
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(finished.stdout.rpartition("loaded:")[2].split())
+
+
+# ── rooms ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_room_has_its_rule() -> None:
+    assert {room_of(path) for path in SOURCES} <= set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
+    allowed = MAY_IMPORT.get(room_of(path), set()) | {""}
+    assert rooms_imported(path) - allowed == set()
+
+
+def test_events_import_nothing_of_ours() -> None:
+    inside = [path for path in SOURCES if room_of(path) == "events"]
+    assert inside
+    assert not set().union(*map(rooms_imported, inside))
+
+
+@pytest.mark.parametrize("room", ["events", "recovery", "model", "tools", "permissions", "practice"])
+def test_the_rooms_below_never_know_the_loop_or_a_front_end(room: str) -> None:
+    assert not MAY_IMPORT[room] & (AGENT_LEVEL | FRONT)
+
+
+def test_the_screen_knows_the_session_and_none_of_the_policies() -> None:
+    assert not MAY_IMPORT["ui"] & {"model", "recovery", "tools", "permissions", "practice", "journal", "agent"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_the_program_imports_no_chapter_and_no_test(path: Path) -> None:
+    assert not packages_imported(path) & {"chapters", "tests", "benchmarks"}
+
+
+# ── the policies are pure ───────────────────────────────────────────────────────────────────────
+
+POLICIES = [path for path in SOURCES if room_of(path) == "recovery"]
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=name_of)
+def test_the_recovery_policy_imports_only_events_itself_and_what_does_no_io(path: Path) -> None:
+    assert packages_imported(path) <= {"harness", *PURE}
+    assert rooms_imported(path) <= {"events"}
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=name_of)
+def test_the_recovery_policy_opens_prints_and_awaits_nothing(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    body = [statement for statement in tree.body if "__main__" not in ast.unparse(statement)]
+    called = {
+        node.func.id
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert not called & {"open", "print", "input", "exec", "eval", "__import__"}
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.Await | ast.Global)]
+
+
+def test_the_recovery_policy_loads_neither_asyncio_nor_a_socket() -> None:
+    loaded = modules_loaded_by("import harness.recovery.printed")
+    assert not loaded & {"asyncio", "socket", "random", "threading", "logging", "subprocess", *HEAVY}
+
+
+# ── what stays light ────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_no_module_imports_a_heavy_package_at_its_top(path: Path) -> None:
+    assert not packages_imported(path, only_at_the_top=True) & HEAVY
+
+
+@pytest.mark.parametrize("name", ["__init__.py", "__main__.py", "cli.py"])
+def test_the_way_in_imports_nothing_but_light_modules(name: str) -> None:
+    packages = packages_imported(PACKAGE / name, only_at_the_top=True)
+    assert packages <= {"harness", "io", "sys", "collections", "typing"}
+
+
+@pytest.mark.parametrize("flag", ["--version", "--help"])
+def test_version_and_help_load_neither_the_sdk_nor_the_screen(flag: str) -> None:
+    command = f"from harness.cli import main\ntry:\n    main([{flag!r}])\nexcept SystemExit:\n    pass"
+    loaded = modules_loaded_by(command)
+    assert "harness.cli" in loaded
+    assert not loaded & {*HEAVY, *NEEDED_FOR_SETTINGS, "asyncio"}
+
+
+def test_the_package_itself_loads_no_part_of_the_agent() -> None:
+    assert not modules_loaded_by("import harness") & {"harness.agent", "asyncio", *HEAVY, *NEEDED_FOR_SETTINGS}
+
+
+def test_the_agent_loads_no_heavy_package_before_it_is_used() -> None:
+    assert not modules_loaded_by("from harness import Agent, tool") & HEAVY
