@@ -12,6 +12,7 @@ from harness.events import (
     Notice,
     OutputCapChanged,
     PartialDiscarded,
+    TransitionCode,
     WaitAnswered,
     WaitOffered,
 )
@@ -130,9 +131,11 @@ class Executor:
         seconds = decision.wait.seconds
         offered = WaitOffered(seconds, self._clock.now() + seconds, decision.can_switch, decision.reason)
         self._conversation.emit(offered)
-        choice = await unless(self._signals.interrupt, self._asker.wait(offered)) or "stop"
-        self._conversation.emit(WaitAnswered(choice))
+        choice = await unless(self._signals.interrupt, self._asker.wait(offered))
+        self._conversation.emit(WaitAnswered(choice or "stop"))
         match choice:
+            case None:
+                return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
             case "wait":
                 turn.wait = decision.wait
             case "switch" if turn.state.fallbacks:

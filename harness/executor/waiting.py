@@ -40,7 +40,10 @@ async def pause(
     clock: Clock,
     signals: Signals,
 ) -> None:
-    """Announce a retry and wait for it. Returns when it is due, asked for, or the turn was interrupted."""
+    """Announce a retry and wait for it. Returns when it is due, asked for, or the turn was interrupted.
+
+    Whoever dropped a silent connection by hand wants the next one at once, not after a wait.
+    """
     conversation.emit(
         RetryScheduled(
             scope=scope,
@@ -55,7 +58,8 @@ async def pause(
             detail=fault.message,
         )
     )
-    signals.retry_now.clear()
+    if fault.error_code != "reconnect_asked":
+        signals.retry_now.clear()
     why = await _first(clock.sleep(wait.seconds), signals)
     conversation.emit(RetryEnded(why))
 
