@@ -14,9 +14,11 @@ from typing import TypeVar
 import psutil
 
 from harness.agent import Agent
+from harness.conversation import Conversation, ignore
 from harness.events import (
     Event,
     Json,
+    Message,
     MessageAdded,
     RequestSent,
     StepStarted,
@@ -203,18 +205,24 @@ async def stage(
     asker: Asker | None = None,
     tools: Sequence[Tool] | None = None,
     reread: Callable[[], Settings] | None = None,
+    clock: VirtualClock | None = None,
+    messages: Sequence[Message] = (),
     **values: object,
 ) -> AsyncIterator[Stage]:
     """An agent before a server that plays `script`; checks at the end what must hold whatever happened.
 
     Args:
         folder: where workspace and state folder go.
+        messages: history to begin with.
         values: settings by name.
     """
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
         loaded = settings_of(folder, server.base_url, **values)
-        clock = VirtualClock()
-        async with Agent(loaded.settings, tools=tools, asker=asker, reread=reread, clock=clock) as agent:
+        clock = clock or VirtualClock()
+        conversation = Conversation(ignore, messages=messages)
+        async with Agent(
+            loaded.settings, tools=tools, asker=asker, reread=reread, clock=clock, conversation=conversation
+        ) as agent:
             here = Stage(agent, server, clock, loaded.settings.workspace)
             yield here
             here.check()

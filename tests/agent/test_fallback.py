@@ -1,0 +1,116 @@
+"""Another model for the rest of a turn (group C)."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.events import FaultOccurred, Json, ModelSwitched, TransitionCode
+from tests.agent.stage import MODEL, calls, fails, run, says, stage, too_long
+
+pytestmark = pytest.mark.anyio
+
+OTHER = "claude-haiku-4-5"
+ANSWER = "Forty-two."
+
+
+def thinking_in(body: Json) -> list[str]:
+    """All thoughts in a request."""
+    blocks = (block for message in body["messages"] for block in message["content"])
+    return [block["thinking"] for block in blocks if block["type"] == "thinking"]
+
+
+def thought(text: str, then: str) -> str:
+    return f'\n[[reply]]\nthinking = "{text}"\n{then}\n'
+
+
+async def test_three_overloads_in_a_row_bring_the_fallback_for_this_turn_only(tmp_path: Path) -> None:
+    script = (
+        "[server]\nbind_thinking = true\n"
+        + thought("by the first", f"tools = [{run('first')}]")
+        + fails(529, times="3")
+        + thought("by the second", f"tools = [{run('second')}]")
+        + thought("again by the second", f'text = "{ANSWER}"')
+        + thought("home again", f"tools = [{run('third')}]")
+        + says("Good.")
+    )
+    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        [switch] = turn.of(ModelSwitched)
+        assert (switch.from_model, switch.to_model) == (MODEL, OTHER)
+        assert "3 times" in switch.reason
+        turn = await here.turn("And now?")
+        [back] = turn.of(ModelSwitched)
+        assert (back.from_model, back.to_model) == (OTHER, MODEL)
+        assert [body["model"] for body in here.bodies] == [MODEL] * 4 + [OTHER] * 2 + [MODEL] * 2
+        assert [thinking_in(body) for body in here.bodies] == [
+            [],
+            *[["by the first"]] * 3,
+            [],
+            ["by the second"],
+            [],
+            ["home again"],
+        ]
+        assert here.ran() == {"first": 1, "second": 1, "third": 1}
+
+
+async def test_an_overload_inside_a_stream_counts(tmp_path: Path) -> None:
+    broken = says(ANSWER, chunk="3", fault='"error_event"')
+    async with stage(tmp_path, broken + fails(529) + broken + says(ANSWER), fallback_models=(OTHER,)) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert [body["model"] for body in here.bodies] == [MODEL] * 3 + [OTHER]
+        assert len(turn.of(FaultOccurred)) == 3
+
+
+@pytest.mark.parametrize("between", [calls(run("look")), fails(500)], ids=["an answer", "another fault"])
+async def test_overloads_that_are_not_in_a_row_do_not_switch(between: str, tmp_path: Path) -> None:
+    script = fails(529, times="2") + between + fails(529, times="2") + says(ANSWER)
+    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        assert {body["model"] for body in here.bodies} == {MODEL}
+
+
+NEVER = {
+    "auth": fails(401, times='"forever"'),
+    "billing": fails(402, times='"forever"'),
+    "rate limit": fails(429, times='"forever"'),
+    "size": too_long(times='"forever"'),
+    "network": says(ANSWER, fault='{ kind = "reset", at = "headers" }', times='"forever"'),
+    "server": fails(500, times='"forever"'),
+    "model not found": fails(404, message='"model: nobody"', times='"forever"'),
+}
+
+
+@pytest.mark.parametrize("kind", NEVER)
+async def test_no_other_fault_switches(kind: str, tmp_path: Path) -> None:
+    async with stage(tmp_path, NEVER[kind], fallback_models=(OTHER,)) as here:
+        turn = await here.turn()
+        assert turn.codes[-1] in (TransitionCode.API_ERROR, TransitionCode.PROMPT_TOO_LONG)
+        assert {body["model"] for body in here.bodies} == {MODEL}
+        assert not turn.of(ModelSwitched)
+
+
+async def test_each_fallback_is_asked_once_and_there_is_no_way_round_in_a_circle(tmp_path: Path) -> None:
+    others = (OTHER, "claude-opus-4-6", MODEL)
+    async with stage(tmp_path, fails(529, times='"forever"'), fallback_models=others) as here:
+        turn = await here.turn()
+        assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER, "claude-opus-4-6"]
+        assert turn.codes == [TransitionCode.API_ERROR]
+        models = [body["model"] for body in here.bodies]
+        assert models == [MODEL] * 3 + [OTHER] * 3 + ["claude-opus-4-6"] * (len(models) - 6)
+        assert len(turn.events) < 100
+
+
+async def test_a_model_chosen_by_hand_does_not_see_the_thinking_of_another(tmp_path: Path) -> None:
+    script = (
+        "[server]\nbind_thinking = true\n" + thought("by the first", 'text = "One."') + says("Two.") + says("Three.")
+    )
+    async with stage(tmp_path, script) as here:
+        await here.turn()
+        here.agent.set_model(OTHER)
+        await here.turn("Again.")
+        here.agent.set_model(MODEL)
+        assert (await here.turn("Again.")).end.answer == "Three."
+        assert [thinking_in(body) for body in here.bodies] == [[], [], []]
+        assert [body["model"] for body in here.bodies] == [MODEL, OTHER, MODEL]

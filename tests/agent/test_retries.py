@@ -1,0 +1,249 @@
+"""Waiting for a model, and not waiting for it: keys, headers, long waits, wishes of the person (group B)."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.events import (
+    Event,
+    FaultOccurred,
+    ModelSwitched,
+    PermissionAsked,
+    RetryEnded,
+    RetryScheduled,
+    SilenceHint,
+    TransitionCode,
+    WaitAnswered,
+    WaitOffered,
+)
+from harness.executor.asker import WaitChoice
+from harness.permissions import Answer, PermissionRequest
+from harness.settings import Settings
+from tests.agent.stage import KEY, VirtualClock, calls, fails, run, says, settings_of, stage
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = "Forty-two."
+OTHER = "claude-haiku-4-5"
+HOUR = fails(429, headers='{ retry-after = "3600" }')
+
+
+# ── keys (B9) ───────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_key_that_was_changed_is_used_without_a_restart(tmp_path: Path) -> None:
+    base_url = ""
+
+    def reread() -> Settings:
+        return settings_of(tmp_path, base_url, api_key="sk-ant-the-new-key").settings
+
+    async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER), reread=reread) as here:
+        base_url = here.server.base_url
+        turn = await here.turn()
+        assert (turn.codes, turn.end.answer) == ([TransitionCode.COMPLETED], ANSWER)
+        assert ["sk-ant-the-new-key" in str(request.headers) for request in here.posts] == [False, True]
+
+
+async def test_a_key_that_nobody_can_read_again_is_final(tmp_path: Path) -> None:
+    async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER)) as here:
+        turn = await here.turn()
+        assert (turn.codes, len(here.posts)) == ([TransitionCode.API_ERROR], 1)
+        assert "ANTHROPIC_API_KEY" in turn.end.reason
+
+
+async def test_a_key_that_was_not_changed_is_not_tried_again_but_the_session_goes_on(tmp_path: Path) -> None:
+    key, base_url = KEY, ""
+
+    def reread() -> Settings:
+        return settings_of(tmp_path, base_url, api_key=key).settings
+
+    async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER), reread=reread) as here:
+        base_url = here.server.base_url
+        assert (await here.turn()).codes == [TransitionCode.API_ERROR]
+        assert len(here.posts) == 1
+        key = "sk-ant-wrong-as-well"
+        assert (await here.retry()).codes == [TransitionCode.API_ERROR]
+        assert len(here.posts) == 3
+        key = "sk-ant-the-new-key"
+        assert (await here.retry()).end.answer == ANSWER
+        assert len(here.posts) == 5
+
+
+# ── what the headers say (B2, B4) ───────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Header:
+    name: str
+    entry: str
+    waits: tuple[float, float] | None
+    """Least and most seconds; None: nothing is tried again."""
+
+
+HEADERS = [
+    Header("x-should-retry false ends it", fails(529, headers='{ x-should-retry = "false" }'), None),
+    Header(
+        "x-should-retry true retries a 4xx",
+        fails(418, type='"tea_error"', headers='{ x-should-retry = "true" }'),
+        (0.5, 0.63),
+    ),
+    Header("a 4xx that nobody knows is final", fails(418, type='"tea_error"'), None),
+    Header(
+        "x-should-retry true cannot cure a refused request", fails(400, headers='{ x-should-retry = "true" }'), None
+    ),
+    Header("x-should-retry true cannot cure a key", fails(401, headers='{ x-should-retry = "true" }'), None),
+    Header("milliseconds", fails(429, headers='{ retry-after-ms = "2500" }'), (2.5, 2.5)),
+    Header("a small wish does not undercut the backoff", fails(429, headers='{ retry-after = "0" }'), (0.5, 0.63)),
+    Header("rubbish is no wish", fails(429, headers='{ retry-after = "soon" }'), (0.5, 0.63)),
+    Header("a spent limit is not waited for", fails(429, error_code='"enforced_spend_limit_reached"'), None),
+    Header("501 is final", fails(501), None),
+    Header("409 passes", fails(409), (0.5, 0.63)),
+]
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=[header.name for header in HEADERS])
+async def test_headers_decide_about_a_retry(header: Header, tmp_path: Path) -> None:
+    async with stage(tmp_path, header.entry + says(ANSWER)) as here:
+        turn = await here.turn()
+        assert all(request.headers["x-stainless-retry-count"] == "0" for request in here.posts)
+        if header.waits is None:
+            assert (len(here.posts), turn.codes) == (1, [TransitionCode.API_ERROR])
+            assert here.clock.waits == []
+        else:
+            least, most = header.waits
+            assert (len(here.posts), turn.end.answer) == (2, ANSWER)
+            assert [least <= wait <= most for wait in here.clock.waits] == [True]
+
+
+async def test_ten_retries_of_a_request_and_thirty_of_a_turn(tmp_path: Path) -> None:
+    async with stage(tmp_path, fails(500, times='"forever"')) as here:
+        turn = await here.turn()
+        assert (turn.codes, len(here.posts)) == ([TransitionCode.API_ERROR], 11)
+        assert "10 retries" in turn.end.reason
+        assert 159.5 <= sum(here.clock.waits) <= 199.4
+    many = "".join(fails(500, times="4") + calls(run(f"r{number}")) for number in range(10)) + says(ANSWER)
+    async with stage(tmp_path, many) as here:
+        turn = await here.turn()
+        assert turn.codes[-1] is TransitionCode.API_ERROR
+        assert len(turn.of(RetryScheduled)) == 30
+        assert (await here.retry()).end.answer == ANSWER
+
+
+# ── long waits (B3) ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass
+class Person:
+    """Chooses about long waits."""
+
+    choice: WaitChoice
+    offers: list[WaitOffered] = field(default_factory=list)
+    present = True
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Yes."""
+        return Answer("once")
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """The choice."""
+        self.offers.append(offered)
+        return self.choice
+
+
+async def test_a_person_who_waits_is_answered_after_the_wait(tmp_path: Path) -> None:
+    person = Person("wait")
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=person) as here:
+        turn = await here.turn()
+        assert (turn.end.answer, here.clock.waits) == (ANSWER, [3600])
+        [offer] = person.offers
+        assert (offer.seconds, offer.until - here.clock.now(), offer.can_switch) == (3600, 0, False)
+        assert turn.of(WaitAnswered) == [WaitAnswered("wait")]
+
+
+async def test_a_person_who_switches_is_answered_by_the_other_model(tmp_path: Path) -> None:
+    async with stage(tmp_path, HOUR + says(ANSWER) * 2, asker=Person("switch"), fallback_models=(OTHER,)) as here:
+        turn = await here.turn()
+        assert (turn.end.answer, here.clock.waits) == (ANSWER, [])
+        assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER]
+        await here.turn("And now?")
+        assert [body["model"] == OTHER for body in here.bodies] == [False, True, False]
+
+
+@pytest.mark.parametrize("choice", ["stop", "switch"])
+async def test_a_person_who_stops_or_has_no_other_model_gets_the_fault(choice: Any, tmp_path: Path) -> None:
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=Person(choice)) as here:
+        turn = await here.turn()
+        assert (turn.codes, len(here.posts), here.clock.waits) == ([TransitionCode.API_ERROR], 1, [])
+        assert "3,600 s" in turn.end.reason
+        assert (await here.retry()).end.answer == ANSWER
+
+
+async def test_an_interruption_while_a_wait_is_offered_ends_the_turn(tmp_path: Path) -> None:
+    class Thinker(Person):
+        async def wait(self, offered: WaitOffered) -> WaitChoice:
+            await asyncio.Event().wait()
+            return self.choice
+
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=Thinker("wait")) as here:
+        turn = await here.turn(
+            on_event=lambda event: here.agent.interrupt() if isinstance(event, WaitOffered) else None
+        )
+        assert turn.codes == [TransitionCode.ABORTED_STREAMING]
+        assert (await here.retry()).end.answer == ANSWER
+
+
+@pytest.mark.parametrize(("max_wait", "waits"), [(None, []), (3599, []), (3600, [3600.0])])
+async def test_without_a_person_max_wait_decides(max_wait: int | None, waits: list[float], tmp_path: Path) -> None:
+    more: dict[str, Any] = {} if max_wait is None else {"max_wait_s": max_wait}
+    async with stage(tmp_path, HOUR + says(ANSWER), **more) as here:
+        turn = await here.turn()
+        assert here.clock.waits == waits
+        assert turn.end.answer == (ANSWER if waits else "")
+        assert ("--max-wait 3600" in turn.end.reason) is not bool(waits)
+
+
+# ── wishes of the person (G1) ───────────────────────────────────────────────────────────────────────
+
+
+class StandingClock(VirtualClock):
+    """Time stands still: no wait ends by itself."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for ever."""
+        self.waits.append(seconds)
+        await asyncio.Event().wait()
+
+
+async def test_a_wait_can_be_cut_short(tmp_path: Path) -> None:
+    async with stage(tmp_path, fails(529, times="3") + says(ANSWER), clock=StandingClock()) as here:
+        turn = await here.turn(
+            on_event=lambda event: here.agent.retry_now() if isinstance(event, RetryScheduled) else None
+        )
+        assert turn.end.answer == ANSWER
+        assert [event.why for event in turn.of(RetryEnded)] == ["asked"] * 3
+
+
+async def test_a_silent_connection_can_be_dropped_by_hand_and_the_next_is_tried_at_once(tmp_path: Path) -> None:
+    script = says(ANSWER, chunk="5", fault='"stall"') + says(ANSWER)
+    async with stage(tmp_path, script, clock=StandingClock(), watch_hint_s=0.05) as here:
+
+        def reconnect(event: Event) -> None:
+            if isinstance(event, SilenceHint):
+                here.agent.retry_now()
+
+        turn = await here.turn(on_event=reconnect)
+        assert turn.end.answer == ANSWER
+        assert [event.fault.error_code for event in turn.of(FaultOccurred)] == ["reconnect_asked"]
+        assert [event.why for event in turn.of(RetryEnded)] == ["asked"]
+        assert here.posts[0].connection_id != here.posts[1].connection_id
+
+
+async def test_a_reset_of_a_used_connection_is_tried_again_on_a_new_one(tmp_path: Path) -> None:
+    script = calls(run("look")) + says("", fault='{ kind = "reset", at = "headers" }') + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        first, second, third = (request.connection_id for request in here.posts)
+        assert first == second != third
