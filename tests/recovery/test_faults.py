@@ -232,6 +232,12 @@ def test_a_raised_cap_is_not_lowered_to_where_the_reply_was_cut() -> None:
     assert isinstance(played.last, Compact)
 
 
+def test_where_a_reply_was_cut_says_nothing_about_the_next_history() -> None:
+    played = play([CUT, TOOLS, overflow(192_000, 200_000)])
+    assert isinstance(played.last, Mend)
+    assert played.last.state.raised_cap == 7_000
+
+
 # ── too long ────────────────────────────────────────────────────────────────────────────────────
 
 
