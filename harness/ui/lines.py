@@ -101,7 +101,9 @@ def _retry(event: RetryScheduled) -> str:
     status = f" ({event.status})" if event.status else ""
     what = "" if event.scope == "model" else f" of the {event.scope}"
     due = f"retry{what} {event.attempt} of {event.max_attempts} in {seconds(event.delay_s)}"
-    return f"{due}: {event.category.replace('_', ' ')}{status}, {event.detail}"
+    category = event.category.replace("_", " ")
+    detail = f", {event.detail}" if event.detail.lower() != category else ""
+    return f"{due}: {category}{status}{detail}"
 
 
 def seconds(value: float) -> str:

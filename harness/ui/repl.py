@@ -174,7 +174,8 @@ class _Repl:
                 "set ANTHROPIC_API_KEY for a real one."
             )
         elif settings.practice:
-            say("The built-in rule-based practice model answers.")
+            script = f" and plays {settings.practice_script}" if settings.practice_script else ""
+            say(f"The built-in rule-based practice model answers{script}.")
         if settings.permission_mode == "yolo":
             say("Every tool call is allowed without asking (--yolo).")
         for note in self._loaded.notes:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 
 from harness.events import (
     Event,
@@ -54,7 +55,11 @@ def test_text_goes_out_as_it_comes_and_lines_stand_apart() -> None:
 
 
 def test_a_retry_says_why_which_and_when() -> None:
-    assert printed([RETRY]) == "↻ retry 2 of 10 in 1.5 s: overloaded (529), Overloaded\n"
+    assert printed([RETRY]) == "↻ retry 2 of 10 in 1.5 s: overloaded (529)\n"
+
+
+def test_a_retry_tells_the_servers_words_where_they_say_more() -> None:
+    assert printed([replace(RETRY, detail="try later")]).endswith(": overloaded (529), try later\n")
 
 
 def test_text_that_comes_again_is_shown_once() -> None:
