@@ -291,8 +291,7 @@ class Agent:
             asked = turn.state
             answered = await self._calls.ask(asked, self._limits, self._signals, fresh_connection=turn.fresh_connection)
             outcome = answered.outcome
-            situation = self._calls.situation(asked.model, overflowing=isinstance(outcome, Fault))
-            decision = decide(asked, outcome, self._limits, situation)
+            decision = decide(asked, outcome, self._limits, answered.situation)
             turn.state = decision.state
             turn.fresh_connection = False
             turn.fault = outcome if isinstance(outcome, Fault) else None

@@ -189,10 +189,8 @@ class Executor:
 
     def announce_cap(self, turn: Turn, reason: str) -> None:
         """Say that the next request asks for another number of output tokens."""
-        situation = self._calls.situation(turn.state.model)
-        before = cap_for(replace(turn.state, raised_cap=None), self._limits, situation)
-        after = cap_for(turn.state, self._limits, situation)
-        self._conversation.emit(OutputCapChanged(before, after, reason))
+        after = cap_for(turn.state, self._limits, self._calls.situation(turn.state.model))
+        self._conversation.emit(OutputCapChanged(self._calls.asked_cap, after, reason))
 
     def drain(self, turn: Turn, decision: Drain) -> None:
         """Shorten old tool results."""

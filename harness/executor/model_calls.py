@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from harness.conversation import Conversation
@@ -42,6 +42,9 @@ class Answered:
 
     outcome: Outcome
     shown_characters: int
+    situation: Situation
+    """As it was when the request went out. What an error text then taught about the model's limits is not in it: by
+    those, less would have been asked for than was refused."""
 
 
 class ModelCalls:
@@ -72,6 +75,8 @@ class ModelCalls:
         self._estimator = Estimator(counter)
         self._chance = chance
         self._loading: asyncio.Future[bool] | None = None
+        self.asked_cap = 0
+        """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
 
@@ -84,15 +89,14 @@ class ModelCalls:
         """
         messages = self._conversation.messages if messages is None else messages
         card = self._catalogue.card(model)
-        return Situation(
+        situation = Situation(
             chance=self._chance(),
             window=card.window,
             max_output=card.max_output,
             prompt_tokens=self.estimate(model, messages),
-            drainable_tokens=self._drainable(messages) if overflowing else 0,
             cost_usd=self._conversation.spend.cost_usd,
-            largest=self._largest(messages) if overflowing else "",
         )
+        return self._overflowing(situation, messages) if overflowing else situation
 
     def estimate(self, model: str, messages: Sequence[Message]) -> int:
         """Size in tokens of a request with these messages."""
@@ -124,7 +128,9 @@ class ModelCalls:
             show=show,
             fresh_connection=fresh_connection,
         )
-        return Answered(outcome, shown)
+        if isinstance(outcome, Fault):
+            situation = self._overflowing(situation, self._conversation.messages)
+        return Answered(outcome, shown, situation)
 
     async def send(
         self,
@@ -153,6 +159,7 @@ class ModelCalls:
             estimated_tokens=estimate,
         )
         signals.reconnect.clear()
+        self.asked_cap = cap
         loop = asyncio.get_running_loop()
         began = loop.time()
         outcome = await self._client().send(
@@ -206,6 +213,9 @@ class ModelCalls:
             self._catalogue.correct(model, max_output=fault.limit)
         elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW:
             self._catalogue.correct(model, window=fault.limit)
+
+    def _overflowing(self, situation: Situation, messages: Sequence[Message]) -> Situation:
+        return replace(situation, drainable_tokens=self._drainable(messages), largest=self._largest(messages))
 
     def _drainable(self, messages: Sequence[Message]) -> int:
         ids = set(drainable(history.rounds(messages)))

@@ -20,6 +20,7 @@ from harness.recovery.compaction import (
     summary_budget,
     tail_length,
 )
+from harness.recovery.output_cap import cap_for
 from harness.recovery.shrinking import Round, Shrunk, drainable, middle_cut, shrink
 from harness.tools.tool import ToolContext
 from harness.tools.toolbox import Toolbox
@@ -163,7 +164,7 @@ class Shortening:
             budget = summary_budget(window, refused, estimated, attempt)
             shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
             request = _asking(shrunk, prompt.summary_request(focus))
-            cap = min(SUMMARY_CAP, self._calls.situation(state.model, request).max_output)
+            cap = cap_for(replace(state, raised_cap=SUMMARY_CAP), limits, self._calls.situation(state.model, request))
             outcome = await self._calls.send(state, request, cap, signals, show=_unseen, summary=True)
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
             state = decision.state
