@@ -1,0 +1,210 @@
+"""The tool calls of a reply: together where that is safe, answered in order, whatever becomes of them."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.events import (
+    PermissionAnswered,
+    PermissionAsked,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TransitionCode,
+    WaitOffered,
+)
+from harness.executor.asker import WaitChoice
+from harness.permissions import Answer, PermissionRequest
+from harness.tools import Effect, Tool, ToolError, standard_tools, tool
+from harness.tools.tool import RESULT_CHARACTERS
+from tests.agent.stage import calls, run, says, stage
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = "Done."
+
+
+def call(name: str, **input: object) -> str:
+    """A tool call for a script."""
+    fields = ", ".join(f"{key} = {json.dumps(value)}" for key, value in input.items())
+    return f'{{ name = "{name}", input = {{ {fields} }} }}'
+
+
+def meeting(parties: int) -> Tool:
+    """A tool whose calls end only when `parties` of them run at once; the last to come is the first to go."""
+    barrier = asyncio.Barrier(parties)
+    turns = [asyncio.Event() for _ in range(parties + 1)]
+    turns[parties].set()
+
+    @tool(effect=Effect.READ, parallel=True)
+    async def meet(number: int) -> str:
+        "Meet the others."
+        await barrier.wait()
+        await turns[number].wait()
+        turns[number - 1].set()
+        return f"met as {number}"
+
+    return meet
+
+
+async def test_calls_that_are_safe_together_overlap_and_are_answered_in_call_order(tmp_path: Path) -> None:
+    script = calls(*(call("meet", number=number) for number in (1, 2, 3))) + says(ANSWER)
+    async with stage(tmp_path, script, tools=[meeting(3)]) as here:
+        turn = await here.turn()
+        ended = [event.call_id for event in turn.of(ToolEnded)]
+        started = [event.call_id for event in turn.of(ToolStarted)]
+        assert ended == started[::-1]
+        assert [result["content"] for result in turn.results] == ["met as 1", "met as 2", "met as 3"]
+        assert [result["tool_use_id"] for result in turn.results] == started
+
+
+async def test_calls_that_are_not_safe_together_run_one_after_the_other(tmp_path: Path) -> None:
+    commands = [f"echo {number} >> log.txt; sleep 0.02; echo {number} >> log.txt" for number in (1, 2, 3)]
+    script = calls(*(call("bash", command=command) for command in commands)) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        await here.turn()
+        assert (here.workspace / "log.txt").read_text().split() == ["1", "1", "2", "2", "3", "3"]
+
+
+async def test_a_reader_behind_a_writer_sees_what_was_written(tmp_path: Path) -> None:
+    script = calls(
+        call("read_file", path="note.txt"),
+        call("write_file", path="note.txt", content="new\n"),
+        call("read_file", path="note.txt"),
+    ) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        (here.workspace / "note.txt").write_text("old\n")
+        before, _, after = (await here.turn()).results
+        assert "old" in before["content"]
+        assert "new" in after["content"]
+
+
+@dataclass(frozen=True)
+class Bad:
+    name: str
+    call: str
+    outcome: ToolOutcome
+    says: str
+
+
+@tool(effect=Effect.READ)
+def explode(what: str) -> str:
+    "Explode."
+    raise ZeroDivisionError(what)
+
+
+@tool(effect=Effect.READ)
+def refuse(what: str) -> str:
+    "Refuse politely."
+    raise ToolError(f"no {what} here")
+
+
+def broken() -> Tool:
+    """A tool that was not made by the decorator and raises where no tool may."""
+
+    async def run(context: object, arguments: object) -> object:
+        raise KeyError("inner")
+
+    return Tool("broken", "Breaks.", explode.arguments, Effect.READ, run)  # type: ignore[arg-type]
+
+
+BAD = [
+    Bad("no such tool", call("read_files", path="x"), ToolOutcome.INVALID, "read_file"),
+    Bad("a missing argument", call("read_file"), ToolOutcome.INVALID, "path"),
+    Bad("an argument of the wrong kind", call("bash", command=["ls"]), ToolOutcome.INVALID, "command"),
+    Bad("input that is no object", '{ name = "bash", raw_input = "[1]" }', ToolOutcome.INVALID, "incomplete"),
+    Bad("a file that is missing", call("read_file", path="nowhere.txt"), ToolOutcome.ERROR, "nowhere.txt"),
+    Bad("a path outside", call("read_file", path="../../etc/passwd"), ToolOutcome.ERROR, "outside"),
+    Bad("a command that fails", call("bash", command="exit 3"), ToolOutcome.ERROR, "exit 3"),
+    Bad("a command that is unknown", call("bash", command="no-such-command"), ToolOutcome.BROKEN, "127"),
+    Bad("a function that raises", call("explode", what="boom"), ToolOutcome.BROKEN, "ZeroDivisionError: boom"),
+    Bad("a function that says no", call("refuse", what="milk"), ToolOutcome.ERROR, "no milk here"),
+    Bad("a tool that raises", call("broken", what="x"), ToolOutcome.BROKEN, "KeyError"),
+]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=[bad.name for bad in BAD])
+async def test_what_goes_wrong_with_a_call_goes_back_to_the_model_as_an_error(bad: Bad, tmp_path: Path) -> None:
+    tools = [*standard_tools(), explode, refuse, broken()]
+    async with stage(tmp_path, calls(bad.call, run("well")) + says(ANSWER), tools=tools) as here:
+        turn = await here.turn()
+        assert turn.codes == [TransitionCode.NEXT_TURN, TransitionCode.COMPLETED]
+        [refused] = [result for result in turn.results if result.get("is_error")]
+        assert bad.says in refused["content"]
+        assert len(turn.results) == 2
+        assert {event.outcome for event in turn.of(ToolEnded)} == {bad.outcome, ToolOutcome.OK}
+        assert here.ran() == {"well": 1}
+
+
+# ── permission ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class Person:
+    """Allows what does not delete."""
+
+    present = True
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """No to rm, else always."""
+        return Answer("no", "I need that") if "rm " in request.summary else Answer("always")
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Stop."""
+        return "stop"
+
+
+async def test_what_a_person_denies_does_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
+    script = calls(run("good"), call("bash", command="rm -rf ."), run("good")) + says(ANSWER)
+    async with stage(tmp_path, script, asker=Person(), permission_mode="ask") as here:
+        turn = await here.turn()
+        assert here.ran() == {"good": 2}
+        assert "I need that" in turn.results[1]["content"]
+        assert turn.results[1]["is_error"] is True
+        assert [event.answer for event in turn.of(PermissionAnswered)] == ["always", "no"]
+
+
+async def test_with_nobody_to_ask_nothing_runs_and_reading_still_does(tmp_path: Path) -> None:
+    script = calls(run("never"), call("glob", pattern="*")) + says(ANSWER)
+    async with stage(tmp_path, script, permission_mode="ask") as here:
+        turn = await here.turn()
+        assert here.ran() == {}
+        assert [result.get("is_error", False) for result in turn.results] == [True, False]
+        assert "--yolo" in turn.results[0]["content"]
+
+
+# ── size and ends ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_result_of_1_7_megabytes_is_cut_and_the_whole_is_on_disk(tmp_path: Path) -> None:
+    script = calls(call("bash", command="head -c 1700000 /dev/zero | tr '\\0' x")) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        [result] = turn.results
+        assert len(result["content"]) <= RESULT_CHARACTERS + 1_000
+        [ended] = turn.of(ToolEnded)
+        assert ended.full_output is not None
+        assert ended.full_output in result["content"]
+        assert Path(ended.full_output).stat().st_size >= 1_700_000
+
+
+async def test_many_large_results_fit_into_one_message(tmp_path: Path) -> None:
+    big = call("bash", command="head -c 49000 /dev/zero | tr '\\0' x")
+    async with stage(tmp_path, calls(*[big] * 10) + says(ANSWER)) as here:
+        turn = await here.turn()
+        assert sum(len(result["content"]) for result in turn.results) <= 210_000
+        assert len(turn.results) == 10
+
+
+async def test_the_last_round_before_max_turns_keeps_its_results(tmp_path: Path) -> None:
+    script = calls(run("one"), text="First.") + calls(run("two"), text="Second.") + says(ANSWER)
+    async with stage(tmp_path, script, max_turns=2) as here:
+        turn = await here.turn()
+        assert (turn.codes[-1], turn.end.steps, len(here.posts)) == (TransitionCode.MAX_TURNS, 2, 2)
+        assert len(turn.results) == 2
+        assert here.ran() == {"one": 1, "two": 1}
+        assert (await here.retry()).end.answer == ANSWER
+        assert here.bodies[-1]["messages"][-1]["content"][0]["type"] == "tool_result"
