@@ -21,9 +21,9 @@ def run(command: str, options: Namespace) -> int:
         case "export":
             return _export(_settings(options), options)
         case "transitions":
-            from harness.tables import transitions
+            from harness.recovery import printed
 
-            print(transitions(markdown=options.markdown))
+            print(printed.as_markdown() if options.markdown else printed.as_text())
         case "settings":
             from harness.settings import settings_reference
 

@@ -20,7 +20,7 @@ GROUND = {"errors", "secret", "clock", "visible"}
 """Small values that every room may know."""
 ROOMS = {"events", "recovery", "model", "tools", "permissions", "practice", "journal", "export", "settings"}
 AGENT_LEVEL = {"agent", "executor", "connection", "assembly", "conversation", "session"}
-FRONT = {"ui", "logs", "cli", "commands", "doctor", "tables", "__main__"}
+FRONT = {"ui", "logs", "cli", "commands", "doctor", "__main__"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "events": set(),
@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
     "ui": {"events", "session", "settings", "logs", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},
-    **dict.fromkeys(("cli", "commands", "doctor", "tables", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
+    **dict.fromkeys(("cli", "commands", "doctor", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
     "": {"agent", "tools"},
 }
 """For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""

@@ -9,6 +9,8 @@ Where to read on:
 * `transitions`  the codes: why the loop goes round or ends, as a table that is printed and tested
 * `responses`    the other table: what each kind of fault is answered with
 * `policy`       `decide(state, outcome, situation)`, and the checks before a request and after tools
+* `replies`      what to do with a whole reply
+* `faults`       what to do about a fault
 * `decisions`    everything that can be decided
 * `backoff`      how long to wait
 * `output_cap`   how many tokens to ask for, and what to do when they were not enough

@@ -19,7 +19,7 @@ class Nudge(StrEnum):
     TOKEN_BUDGET = "token_budget"
     """A part of the token budget is left."""
     PAUSED = "paused"
-    """The server paused its own tools; the reply is sent back as it is and nothing is asked."""
+    """The server paused its own tools. A history has to end with the user, so the model is asked to go on."""
 
 
 class Mending(StrEnum):
@@ -130,3 +130,8 @@ class Stop(Decision):
     code: TransitionCode
     keep: tuple[Block, ...] = ()
     """Blocks of the last reply that join the history."""
+
+
+def speakable(content: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks that may end a turn: nobody will answer a tool call in them."""
+    return tuple(block for block in content if block.get("type") != "tool_use")

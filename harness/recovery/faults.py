@@ -1,0 +1,205 @@
+"""What to do about a fault: `responses.RESPONSES` gives the first answer, this what follows when it is spent."""
+
+from dataclasses import replace
+
+from harness.events import Fault, FaultKind, TransitionCode
+from harness.recovery import output_cap
+from harness.recovery.backoff import delay_s
+from harness.recovery.decisions import (
+    Compact,
+    Continue,
+    Decision,
+    Drain,
+    Mend,
+    Mending,
+    Nudge,
+    OfferWait,
+    Resend,
+    RunTools,
+    Stop,
+    SwitchModel,
+    Wait,
+    speakable,
+)
+from harness.recovery.responses import RESPONSES, RETRIED, Response
+from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
+from harness.recovery.wording import advice
+
+
+def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The decision about `fault` (recovery groups B, C, E, F and G)."""
+    state = in_a_row(state, fault)
+    if fault.kind is FaultKind.CANCELLED:
+        return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, speakable(fault.kept))
+    response = response_to(fault)
+    if fault.kept and response in RETRIED:
+        return _keep_what_is_complete(state, fault, limits, situation)
+    match response:
+        case Response.COMPACT:
+            return _decide_too_long(state, fault, limits, situation)
+        case Response.LOWER_CAP:
+            return _decide_lower_cap(state, fault, limits, situation)
+        case Response.REPAIR:
+            return _mend(state, fault, OneOff.REPAIR, Mending.REPAIR)
+        case Response.STRIP_THINKING:
+            return _mend(state, fault, OneOff.STRIP_THINKING, Mending.STRIP_THINKING)
+        case Response.STRIP_MEDIA:
+            return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
+        case Response.RELOAD_KEY:
+            return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
+        case Response.STOP:
+            return stop(state, fault)
+        case Response.RETRY | Response.RETRY_FRESH | Response.RETRY_ONCE | Response.RETRY_THEN_SWITCH:
+            return try_again(state, fault, limits, situation)
+
+
+def response_to(fault: Fault) -> Response:
+    """The row of the table for this fault, as x-should-retry and the status may change it (recovery §8)."""
+    response = RESPONSES[fault.kind]
+    if response in RETRIED and fault.should_retry is False:
+        return Response.STOP
+    if fault.status == 501 and not fault.should_retry:
+        return Response.STOP
+    if fault.kind is FaultKind.UNKNOWN and fault.status is not None and 400 <= fault.status < 500:
+        final = fault.error_type == "invalid_request_error" or not fault.should_retry
+        return Response.STOP if final else Response.RETRY
+    return response
+
+
+def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The stream broke after complete blocks: they count, and nothing is run twice (recovery G2, api R20)."""
+    if fault.stop_reason == "refusal":
+        return stop(state, replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer"))
+    if fault.calls:
+        overloads = state.overloads + (fault.kind is FaultKind.OVERLOADED)
+        good = state.after_good_reply(fault.usage.output)
+        counted = replace(good, overloads=overloads, malformed=0)
+        reason = f"{fault.message}; the complete tool calls of the reply are run"
+        return RunTools(counted, reason, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
+    if fault.stop_reason in ("end_turn", "stop_sequence"):
+        good = state.after_good_reply(fault.usage.output)
+        return Stop(good, f"answered; then {fault.message}", TransitionCode.COMPLETED, fault.kept)
+    retry = try_again(state, fault, limits, situation)
+    if not isinstance(retry, Resend) or state.continuations >= limits.continuations:
+        return retry
+    again = replace(retry.state, continuations=state.continuations + 1)
+    reason = f"{fault.message}; complete text is kept, asking for the rest"
+    code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
+    return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, retry.wait, code=code)
+
+
+def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The same request once more, for a fault that may pass."""
+    match fault.kind:
+        case FaultKind.OVERLOADED:
+            return _decide_overloaded(state, fault, limits, situation)
+        case FaultKind.UNKNOWN if not fault.should_retry:
+            if OneOff.UNKNOWN_FAULT in state.tried:
+                return stop(state, fault)
+            state = state.trying(OneOff.UNKNOWN_FAULT)
+    return _retry(state, fault, limits, situation)
+
+
+def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    overloads = state.overloads + 1
+    counted = replace(state, overloads=overloads)
+    if overloads < limits.overloads_before_switch or not state.fallbacks:
+        return _retry(counted, fault, limits, situation)
+    to_model, *rest = state.fallbacks
+    switched = replace(counted, model=to_model, fallbacks=tuple(rest), overloads=0)
+    return SwitchModel(switched, f"{state.model} was overloaded {overloads} times in a row", to_model)
+
+
+def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """Wait and send again, unless a budget is used up. Nothing is slept before giving up."""
+    if state.retries >= limits.retries_per_request:
+        return stop(state, fault, f"gave up after {state.retries} retries")
+    if state.turn_retries >= limits.retries_per_turn:
+        return stop(state, fault, f"gave up: {state.turn_retries} retries in this turn")
+    retry = state.retries + 1
+    seconds = delay_s(retry, fault.retry_after_s, situation.chance)
+    wait = Wait(seconds, retry, fault.kind)
+    counted = replace(state, retries=retry, turn_retries=state.turn_retries + 1)
+    if seconds > limits.long_wait_s:
+        return _decide_long_wait(counted, fault, wait, limits)
+    if state.waited_s + seconds > limits.waiting_per_turn_s:
+        return stop(state, fault, f"gave up after {state.waited_s:.0f} s of waiting in this turn")
+    waiting = replace(counted, waited_s=state.waited_s + seconds)
+    fresh = RESPONSES[fault.kind] is Response.RETRY_FRESH
+    return Resend(waiting, fault.message, wait, fresh_connection=fresh)
+
+
+def _decide_long_wait(state: TurnState, fault: Fault, wait: Wait, limits: RecoveryLimits) -> Decision:
+    asked = f"the server asks to wait {wait.seconds:,.0f} s"
+    if limits.interactive:
+        otherwise = stop(state, fault, asked)
+        return OfferWait(
+            state, f"{fault.message}; {asked}", wait, can_switch=bool(state.fallbacks), otherwise=otherwise
+        )
+    if wait.seconds <= limits.max_wait_s:
+        return Resend(state, f"{fault.message}; {asked}", wait)
+    return stop(state, fault, f"{asked}; allow it with --max-wait {wait.seconds:.0f}")
+
+
+def _mend(
+    state: TurnState,
+    fault: Fault,
+    remedy: OneOff,
+    mending: Mending,
+    code: TransitionCode = TransitionCode.API_ERROR,
+) -> Decision:
+    otherwise = replace(stop(state, fault), code=code)
+    return otherwise if remedy in state.tried else Mend(state.trying(remedy), fault.message, mending, otherwise)
+
+
+def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    current = output_cap.cap_for(state, limits, situation)
+    smaller = output_cap.lowered(current, fault.input_tokens, fault.limit)
+    if smaller is None or smaller <= state.cut_at or state.lowered >= output_cap.LOWERINGS:
+        return _decide_too_long(state, fault, limits, situation)
+    lowered = replace(state, raised_cap=smaller, escalated=True, lowered=state.lowered + 1)
+    return Mend(lowered, fault.message, Mending.LOWER_CAP, stop(state, fault))
+
+
+def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """Drain, then compact, then give up (recovery E1)."""
+    too_long = TransitionCode.PROMPT_TOO_LONG
+    if not limits.compaction:
+        reason = f"{fault.message}; compaction is off: shorten the conversation with /compact or /clear"
+        return Stop(state, reason, too_long)
+    excess = _excess(state, fault)
+    if excess is not None and not state.drained and not state.compacted and situation.drainable_tokens >= excess:
+        reason = f"{fault.message}; shortening old tool results"
+        return Drain(replace(state, drained=True), reason, excess, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
+    if state.compacted:
+        reason = f"still too long after compaction ({fault.message}); {advice(fault.kind)}"
+        return Stop(state, reason, too_long)
+    if state.overflows.thrashing(state.steps):
+        reason = f"{fault.message}; compaction does not help any more: {situation.largest}; start over with /clear"
+        return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
+    overflows = state.overflows.compacting(state.steps)
+    compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
+    code = TransitionCode.REACTIVE_COMPACT_RETRY
+    return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
+
+
+def _excess(state: TurnState, fault: Fault) -> int | None:
+    """Tokens that have to go from the prompt, where the server named the sizes and they say so."""
+    if not fault.input_tokens or not fault.limit:
+        return None
+    answer = max(output_cap.FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    excess = fault.input_tokens + answer + output_cap.MARGIN - fault.limit
+    return excess if excess > 0 else None
+
+
+def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
+    """The end of the turn, with the fault, why nothing more is tried, and what a person can do."""
+    code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
+    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind)) if part)
+    keep = () if fault.kind is FaultKind.REFUSAL else speakable(fault.kept)
+    return Stop(state, reason, code, keep)
+
+
+def in_a_row(state: TurnState, fault: Fault) -> TurnState:
+    """Only overloads that follow each other directly count for a switch of the model (recovery C1)."""
+    return state if fault.kind is FaultKind.OVERLOADED else replace(state, overloads=0)

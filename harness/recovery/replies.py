@@ -1,0 +1,76 @@
+"""What to do with a reply that came back whole, by its stop reason."""
+
+from dataclasses import replace
+
+from harness.events import Reply, TransitionCode
+from harness.recovery import output_cap
+from harness.recovery.decisions import Continue, Decision, Nudge, Resend, RunTools, Stop, speakable
+from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
+
+
+def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The decision about `reply` (recovery groups D and H2; api §4)."""
+    cut = reply.stop_reason == "max_tokens"
+    if cut and (larger := output_cap.raised(state, limits, situation)):
+        cap = output_cap.cap_for(state, limits, situation)
+        raised = replace(state, raised_cap=larger, escalated=True, cut_at=cap, retries=0, overloads=0)
+        reason = f"the answer was cut at {cap:,} tokens; asking for {larger:,}"
+        return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
+    if cut:
+        return _continue_cut(state.after_reply(reply.usage.output), reply, limits)
+    good = state.after_good_reply(reply.usage.output)
+    if reply.calls or reply.cut_calls:
+        return _run_tools(good, reply, limits)
+    if reply.stop_reason == "pause_turn" and state.pauses < limits.pauses:
+        paused = replace(good, pauses=good.pauses + 1)
+        reason = "the server paused its tools; going on"
+        return Continue(paused, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
+    if not reply.text.strip() and OneOff.EMPTY_REPLY not in state.tried:
+        asked = good.trying(OneOff.EMPTY_REPLY)
+        reason = "the answer was empty; asking again"
+        return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
+    if _budget_left(good, limits):
+        nudged = replace(good, nudged_at=(*good.nudged_at, good.output_tokens), compacted=False)
+        reason = f"{good.output_tokens:,} of {limits.token_budget:,} tokens used; going on"
+        return Continue(
+            nudged, reason, reply.content, Nudge.TOKEN_BUDGET, code=TransitionCode.TOKEN_BUDGET_CONTINUATION
+        )
+    reason = "answered" if reply.text.strip() else "the model had nothing to add"
+    return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
+
+
+def _continue_cut(state: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
+    if state.continuations >= limits.continuations:
+        reason = (
+            f"the answer was still cut after {limits.continuations} continuations; "
+            "the text so far is kept: ask for the rest in smaller parts"
+        )
+        return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED, speakable(reply.content))
+    again = replace(state, continuations=state.continuations + 1)
+    reason = f"the answer was cut; continuation {again.continuations} of {limits.continuations}"
+    code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
+    if reply.calls or reply.cut_calls:
+        return RunTools(again, reason, reply.content, reply.calls, reply.cut_calls, code=code)
+    return Continue(again, reason, reply.content, Nudge.CUT_AT_CAP, code=code)
+
+
+def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
+    malformed = 0 if reply.calls else good.malformed + 1
+    counted = replace(good, malformed=malformed)
+    if malformed >= limits.malformed_calls:
+        reason = (
+            f"{malformed} replies in a row asked for tools in a form that cannot be run "
+            f"({reply.cut_calls[-1].name}: {reply.cut_calls[-1].why}); "
+            "try again, or use another model with /model"
+        )
+        return Stop(counted, reason, TransitionCode.MALFORMED_TOOL_USE, speakable(reply.content))
+    names = ", ".join([call.name for call in reply.calls] + [f"{call.name} (cut)" for call in reply.cut_calls])
+    return RunTools(counted, names, reply.content, reply.calls, reply.cut_calls, code=TransitionCode.NEXT_TURN)
+
+
+def _budget_left(state: TurnState, limits: RecoveryLimits) -> bool:
+    """True when the model should be nudged to go on (recovery H2)."""
+    if limits.token_budget is None or state.output_tokens >= 0.9 * limits.token_budget:
+        return False
+    gains = state.nudge_gains
+    return len(gains) < 3 or any(gain >= limits.diminishing_tokens for gain in gains[-2:])
