@@ -38,8 +38,8 @@ from harness.recovery import (
     TurnState,
     before_request,
 )
-from harness.recovery.compaction import CompactionHealth
-from harness.recovery.output_cap import cap_for
+from harness.recovery.compaction import CompactionHealth, thresholds
+from harness.recovery.output_cap import MARGIN, cap_for
 
 
 class Executor:
@@ -193,8 +193,10 @@ class Executor:
         self._conversation.emit(OutputCapChanged(self._calls.asked_cap, after, reason))
 
     def drain(self, turn: Turn, decision: Drain) -> None:
-        """Shorten old tool results."""
-        self._shortening.drain(turn.state.model, decision.tokens)
+        """Shorten old tool results, by so much that no compaction is due right after."""
+        situation = self._calls.situation(turn.state.model)
+        surplus = situation.prompt_tokens - thresholds(situation.window, situation.max_output).compact
+        self._shortening.drain(turn.state.model, max(decision.tokens, surplus + MARGIN))
 
     def nudge(self, decision: Continue, turn: Turn) -> tuple[Block, ...]:
         """What the model is told so that it goes on."""
