@@ -172,6 +172,8 @@ class ModelCalls:
             case Reply():
                 seconds = loop.time() - began
                 emit(ReplyReceived(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds))
+                # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
+                counted = self._counter.count_request(self.system, self.tools, messages)
                 reply_count = self.count(Message("assistant", outcome.content))
                 self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
             case Fault():
@@ -192,7 +194,11 @@ class ModelCalls:
         """Load the vocabulary, in a thread, once the size of the prompt begins to matter: it takes 80 MB."""
         if self._loading is None and situation.prompt_tokens > situation.window * EXACT_FROM:
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._counter.load)
-            self._loading.add_done_callback(lambda _: self._estimator.reset())
+            self._loading.add_done_callback(lambda _: self._measure_anew())
+
+    def _measure_anew(self) -> None:
+        """What was learned about a model holds for the old way of counting only."""
+        self._estimator = Estimator(self._counter)
 
     def _checked(self, model: str) -> tuple[Message, ...]:
         conversation = self._conversation

@@ -184,9 +184,7 @@ class Shortening:
                         return None, state, "interrupted"
                 case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
                     return Message("assistant", keep).text, state, decision.reason
-                case _, Fault(kind=FaultKind.PROMPT_TOO_LONG | FaultKind.REQUEST_TOO_LARGE) if (
-                    attempt < SUMMARY_TRIES and _smaller(outcome.input_tokens, refused)
-                ):
+                case _, Fault() if attempt < SUMMARY_TRIES and _less_may_do(outcome, refused):
                     attempt += 1
                     refused = outcome.input_tokens or refused
                     estimated = self._calls.estimate(state.model, request)
@@ -239,11 +237,16 @@ class Shortening:
         return ToolContext(Workspace(self._workspace), self._outputs, call_id)
 
     def _in_own_tokens(self, model: str, budget: int) -> int:
-        """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary."""
+        """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary.
+
+        Converted at the rate of the whole conversation, whose size the API has just reported; the rate of other
+        texts says little about one that is mostly the output of a tool.
+        """
+        messages = self._conversation.messages
         overhead = self._calls.estimate(model, ())
-        sample = Message("user", (_text("the size of one request compared with another " * 50),))
-        ratio = max(1, self._calls.estimate(model, (sample,)) - overhead) / max(1, self._calls.count(sample))
-        return max(1, int((budget - overhead) / ratio))
+        size = self._calls.estimate(model, messages) - overhead
+        raw = sum(self._calls.count(message) for message in messages)
+        return max(1, int((budget - overhead) * raw / max(1, size)))
 
     def _replace(self, messages: Sequence[Message], reason: Literal["compaction", "truncation"]) -> None:
         self._conversation.replace(history.repaired(messages).messages, reason)
@@ -265,9 +268,16 @@ def _asking(shrunk: Shrunk, instruction: str) -> tuple[Message, ...]:
     return history.repaired([*lead, *messages, Message("user", (_text(instruction),))]).messages
 
 
-def _smaller(now: int | None, before: int | None) -> bool:
-    """The refused request was smaller than the one before: asking for less does help."""
-    return now is not None and (before is None or now < before)
+def _less_may_do(fault: Fault, before: int | None) -> bool:
+    """A smaller request for a summary may be taken where this one, and one of `before` tokens, was refused."""
+    match fault.kind:
+        case FaultKind.PROMPT_TOO_LONG | FaultKind.REQUEST_TOO_LARGE:
+            now = fault.input_tokens
+            return now is not None and (before is None or now < before)
+        case FaultKind.MAX_TOKENS_OVERFLOW:
+            return True
+        case _:
+            return False
 
 
 def _newest_request(rounds: Sequence[Round]) -> str:
