@@ -1,0 +1,271 @@
+"""Histories that grow too long are made to fit, in every way there is, and it always ends (group E)."""
+
+import asyncio
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from harness.events import (
+    CompactionEnded,
+    CompactionStarted,
+    HistoryReplaced,
+    Json,
+    Notice,
+    RequestSent,
+    TransitionCode,
+)
+from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = "Forty-two."
+SMALL = "claude-haiku-4-5"
+"""A model with a window of 200,000 tokens."""
+FULL = "{ input_tokens = 190000 }"
+
+
+def prints(characters: int) -> str:
+    """A tool call, for a script, with a result of that length."""
+    return f'{{ name = "bash", input = {{ command = "head -c {characters} /dev/zero | tr \'\\\\0\' x" }} }}'
+
+
+def summary_fails(entry: str) -> str:
+    """An entry of a script for requests for a summary."""
+    return f'\n[[reply]]\nwhen = {{ purpose = "summary" }}\ntimes = "forever"\n{entry}\n'
+
+
+def methods(turn: Played) -> list[tuple[str, bool]]:
+    return [(event.method, event.succeeded) for event in turn.of(CompactionEnded)]
+
+
+def purposes(turn: Played) -> list[str]:
+    return [event.purpose for event in turn.of(RequestSent)]
+
+
+def said(body: Json) -> str:
+    return json.dumps(body["messages"], ensure_ascii=False)
+
+
+# ── by the real size ────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> None:
+    script = "[server]\nwindow = 30000\n" + calls(prints(9_000)) * 11 + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert turn.codes.count(TransitionCode.COLLAPSE_DRAIN_RETRY) == 1
+        assert "summary" not in purposes(turn)
+        [ended] = turn.of(CompactionEnded)
+        assert (ended.method, ended.succeeded) == ("truncation", True)
+        pointers = said(here.bodies[-1]).split("[whole result: ")[1:]
+        assert pointers
+        assert all(Path(line.split("]")[0]).stat().st_size >= 9_000 for line in pointers)
+
+
+async def test_one_result_beyond_the_window_is_compacted_away(tmp_path: Path) -> None:
+    script = "[server]\nwindow = 14000\n" + calls(prints(48_000)) + says(ANSWER) + says("Good.") + summarises()
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.codes == [TransitionCode.NEXT_TURN, TransitionCode.REACTIVE_COMPACT_RETRY, TransitionCode.COMPLETED]
+        assert len(here.posts) <= 4
+        assert (await here.turn("And?")).end.answer == "Good."
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_long_task_in_a_small_window_comes_to_its_end(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    rounds = "".join(calls(*[prints(dice.choice((50, 2_000, 9_000, 30_000)))] * dice.choice((1, 2))) for _ in range(25))
+    server = f"[server]\nwindow = 24000\noverflow = '{dice.choice(('error', 'accept'))}'\n"
+    async with stage(tmp_path, server + rounds + says(ANSWER) + summarises()) as here:
+        turn = await here.turn("Count all the letters.")
+        while turn.end.code is TransitionCode.COMPACTION_THRASH:
+            turn = await here.retry()
+        assert (turn.end.code, turn.end.answer) == (TransitionCode.COMPLETED, ANSWER)
+        refused = len(here.posts) - 26 - purposes(Played(here.events)).count("summary")
+        assert refused <= 8
+        assert len(turn.of(CompactionEnded)) == sum(succeeded for _, succeeded in methods(turn))
+
+
+async def test_a_prompt_that_is_too_long_by_itself_is_shortened_and_answered(tmp_path: Path) -> None:
+    async with stage(tmp_path, "[server]\nwindow = 12000\n" + says(ANSWER) + summarises()) as here:
+        assert (await here.turn("word " * 20_000)).end.answer == ANSWER
+
+
+# ── before the request ──────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_history_that_is_nearly_full_is_summarised_before_the_next_request(tmp_path: Path) -> None:
+    script = calls('{ name = "read_file", input = { path = "note.txt" } }', usage=FULL) + says(ANSWER) + summarises()
+    async with stage(tmp_path, script, model=SMALL) as here:
+        (here.workspace / "note.txt").write_text("as it was\n")
+        turn = await here.turn("What does the note say, word for word?")
+        assert purposes(turn) == ["turn", "summary", "turn"]
+        assert [event.trigger for event in turn.of(CompactionStarted)] == ["auto"]
+        assert turn.end.answer == ANSWER
+        sent = said(here.bodies[-1])
+        assert "word for word?" in sent
+        assert "Requests: what is the answer" in sent
+
+
+async def test_files_in_use_are_read_again_after_a_summary(tmp_path: Path) -> None:
+    script = (
+        calls('{ name = "read_file", input = { path = "note.txt" } }')
+        + calls('{ name = "bash", input = { command = "echo changed > note.txt" } }')
+        + "".join(calls(prints(100)) for _ in range(3))
+        + calls(prints(40_000), prints(40_000))
+        + says(ANSWER)
+        + summarises()
+    )
+    async with stage(tmp_path, "[server]\nwindow = 20000\n" + script) as here:
+        (here.workspace / "note.txt").write_text("original\n")
+        assert (await here.turn()).end.answer == ANSWER
+        assert "note.txt as it is now" in said(here.bodies[-1])
+        assert "changed" in said(here.bodies[-1])
+
+
+async def test_an_idle_session_sends_nothing_however_large_it_is(tmp_path: Path) -> None:
+    async with stage(tmp_path, says(ANSWER, usage=FULL) + summarises(), model=SMALL) as here:
+        await here.turn()
+        await asyncio.sleep(0.3)
+        assert len(here.server.requests) == 1
+
+
+# ── summaries that are none (E3, E4, E7) ────────────────────────────────────────────────────────────
+
+
+NO_SUMMARY = {
+    "empty": 'text = ""',
+    "blank": 'text = "  "',
+    "tools": f"tools = [{run('never')}]",
+    "refused": 'text = "No."\nstop_reason = "refusal"',
+    "cut": 'text = "Requests: the"\nstop_reason = "max_tokens"',
+    "error": "status = 402",
+    "window": 'text = "Requ"\nstop_reason = "model_context_window_exceeded"',
+    "too long": 'status = 400\nmessage = "prompt is too long: 205000 tokens > 200000 maximum"',
+}
+
+
+@pytest.mark.parametrize("kind", NO_SUMMARY)
+async def test_without_a_summary_the_oldest_part_is_left_out_and_the_turn_goes_on(kind: str, tmp_path: Path) -> None:
+    script = "".join(calls(prints(3_000)) for _ in range(3)) + too_long() + says(ANSWER)
+    async with stage(tmp_path, script + summary_fails(NO_SUMMARY[kind])) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert methods(turn) == [("truncation", False)]
+        assert here.ran() == {}
+        assert len(here.bodies[-1]["messages"]) <= len(here.bodies[-3]["messages"])
+        assert "Requests" not in said(here.bodies[-1])
+
+
+async def test_a_request_for_a_summary_that_is_too_long_is_made_smaller_three_times(tmp_path: Path) -> None:
+    refusals = "".join(
+        f'\n[[reply]]\nwhen = {{ purpose = "summary" }}\nstatus = 400\n'
+        f'message = "prompt is too long: {tokens} tokens > 200000 maximum"\n'
+        for tokens in (208_000, 204_000)
+    )
+    script = "".join(calls(prints(30_000)) for _ in range(6)) + too_long() + says(ANSWER)
+    async with stage(tmp_path, script + refusals + summarises()) as here:
+        turn = await here.turn()
+        assert purposes(turn)[-5:] == ["turn", "summary", "summary", "summary", "turn"]
+        assert methods(turn) == [("summary", True)]
+        assert turn.end.answer == ANSWER
+
+
+async def test_a_request_for_a_summary_is_retried_like_any_other(tmp_path: Path) -> None:
+    overloaded = '\n[[reply]]\nwhen = { purpose = "summary" }\nstatus = 529\ntimes = 2\n'
+    async with stage(tmp_path, calls(run("x")) + too_long() + says(ANSWER) + overloaded + summarises()) as here:
+        turn = await here.turn()
+        assert methods(turn) == [("summary", True)]
+        assert len(here.clock.waits) == 2
+
+
+async def test_three_failures_switch_it_off_and_a_compaction_by_hand_on_again(tmp_path: Path) -> None:
+    full = calls(run("x"), usage=FULL)
+    refused = '\n[[reply]]\nwhen = { purpose = "summary" }\nstatus = 402\ntimes = 3\n'
+    script = full * 5 + says(ANSWER, usage=FULL) + says(ANSWER, usage=FULL) + says("Good.")
+    async with stage(tmp_path, script + refused + summarises(), model=SMALL) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert methods(turn) == [("truncation", False)] * 3
+        assert [event.level for event in turn.of(Notice)] == ["warning"]
+        assert "summary" not in purposes(await here.turn("And?"))
+        assert methods(await here.compact()) == [("summary", True)]
+        await here.turn("And?")
+        assert len(here.posts) == 6 + 3 + 1 + 1 + 1
+
+
+async def test_compactions_that_do_not_help_end_the_turn_without_another_request(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(run("x"), usage=FULL) * 8 + summarises(), model=SMALL) as here:
+        turn = await here.turn()
+        assert turn.codes[-1] is TransitionCode.COMPACTION_THRASH
+        assert "largest message" in turn.end.reason
+        assert len(turn.of(CompactionStarted)) == 3
+        assert len(here.posts) == 4 + 3
+        assert turn.events[-3].__class__ is not RequestSent
+
+
+# ── by hand, and switched off (E1, E11) ─────────────────────────────────────────────────────────────
+
+
+async def test_a_compaction_by_hand_looks_at_what_the_person_cares_about(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(run("x")) + says(ANSWER) + says("Good.") + summarises()) as here:
+        await here.turn()
+        compacted = await here.compact("the file names")
+        assert methods(compacted) == [("summary", True)]
+        assert "the file names" in said(here.bodies[-1])
+        assert (await here.turn("And?")).end.answer == "Good."
+        assert [event.reason for event in compacted.of(HistoryReplaced)] == ["compaction"]
+
+
+async def test_there_is_nothing_to_compact_in_an_empty_session(tmp_path: Path) -> None:
+    async with stage(tmp_path, says(ANSWER)) as here:
+        compacted = await here.compact()
+        assert [event.level for event in compacted.of(Notice)] == ["info"]
+        assert len(here.posts) == 0
+        assert (await here.turn()).end.answer == ANSWER
+
+
+async def test_switched_off_it_is_never_shortened_but_by_hand(tmp_path: Path) -> None:
+    script = calls(prints(9_000)) * 8 + too_long(300_000, 200_000) + says(ANSWER) + says("Good.") + summarises()
+    async with stage(tmp_path, script, auto_compact=False) as here:
+        turn = await here.turn()
+        assert turn.codes == [*[TransitionCode.NEXT_TURN] * 8, TransitionCode.PROMPT_TOO_LONG]
+        assert "/compact" in turn.end.reason
+        assert not turn.of(HistoryReplaced)
+        assert methods(await here.compact()) == [("summary", True)]
+        assert (await here.retry()).end.answer == ANSWER
+
+
+async def test_a_turn_that_stays_too_long_leaves_a_session_that_works(tmp_path: Path) -> None:
+    script = calls(run("x")) + too_long(times="2") + says(ANSWER) + says("Good.") + summarises()
+    async with stage(tmp_path, script) as here:
+        assert (await here.turn()).codes[-1] is TransitionCode.PROMPT_TOO_LONG
+        assert (await here.turn("And?")).end.answer == ANSWER
+        assert methods(await here.compact()) == [("summary", True)]
+        here.agent.clear()
+        assert (await here.turn("Anew.")).end.answer == "Good."
+        assert len(here.bodies[-1]["messages"]) == 1
+
+
+async def test_thinking_before_a_compaction_is_gone_and_thinking_after_it_is_kept(tmp_path: Path) -> None:
+    thinks = '\n[[reply]]\nthinking = "{}"\ntools = [{}]\n'
+    script = (
+        "[server]\nbind_thinking = true\n"
+        + thinks.format("before", run("a"))
+        + too_long()
+        + thinks.format("after", run("b"))
+        + says(ANSWER)
+        + summarises()
+    )
+    async with stage(tmp_path, script) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        assert ['"thinking": "before"' in said(body) for body in here.bodies] == [False, True, False, False, False]
+        assert ['"thinking": "after"' in said(body) for body in here.bodies] == [False, False, False, False, True]
+
+
+async def test_413_is_compacted_like_any_other_overflow(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(run("x")) + fails(413) + says(ANSWER) + summarises()) as here:
+        assert (await here.turn()).codes[1] is TransitionCode.REACTIVE_COMPACT_RETRY
