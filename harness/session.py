@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from harness import __version__, journal
 from harness.agent import Agent
+from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.errors import HarnessError, JournalError
 from harness.events import Event, Notice, SessionResumed, SessionStarted, SpendChanged
@@ -194,6 +195,7 @@ async def open_session(
     opening: Opening | None = None,
     *,
     reread: Callable[[], Settings] | None = None,
+    clock: Clock | None = None,
     log: logging.Logger | None = None,
 ) -> Session:
     """Open a new session, or go on with an old one.
@@ -203,6 +205,7 @@ async def open_session(
         asker: who answers questions.
         opening: which conversation; None: a new one.
         reread: reads the settings again when a key was refused.
+        clock: time for waits.
         log: gets what only a developer wants to know.
 
     Raises HarnessError (one sentence) when a setting cannot be used, the session is unknown or in use, or the
@@ -232,6 +235,7 @@ async def open_session(
             conversation=conversation,
             outputs=journal.outputs_folder(kept.path),
             reread=reread,
+            clock=clock,
             log=log,
         )
         await agent.open()
