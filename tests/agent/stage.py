@@ -20,8 +20,11 @@ from harness.events import (
     Json,
     Message,
     MessageAdded,
+    Origin,
+    PartialDiscarded,
     RequestSent,
     StepStarted,
+    TextDelta,
     ToolEnded,
     ToolStarted,
     Transition,
@@ -180,6 +183,24 @@ def check_events(events: Sequence[Event], posts: int) -> None:
     assert set(started.values()) <= {1}
     assert set(ended.values()) <= {1}
     assert started.keys() <= ended.keys()
+
+
+def shown_text(events: Sequence[Event]) -> str:
+    """What a person saw of the answers and was not told to forget, as one text."""
+    shown = ""
+    for event in events:
+        match event:
+            case TextDelta(text=text):
+                shown += text
+            case PartialDiscarded(characters=characters):
+                shown = shown[: len(shown) - characters]
+    return shown
+
+
+def kept_text(events: Sequence[Event]) -> str:
+    """What joined the history of the answers."""
+    added = Played(list(events)).of(MessageAdded)
+    return "".join(event.message.text for event in added if event.origin is Origin.REPLY)
 
 
 def settings_of(folder: Path, base_url: str, **values: object) -> Loaded:

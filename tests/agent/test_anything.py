@@ -20,12 +20,14 @@ from tests.agent.stage import (
     check_events,
     check_requests,
     fails,
+    kept_text,
     left_running,
     played,
     ran_in,
     run,
     says,
     settings_of,
+    shown_text,
     too_long,
 )
 
@@ -116,6 +118,7 @@ async def test_every_turn_ends_with_a_code_and_every_request_is_valid(seed: int,
                 turn = await one_turn(session, f"Prompt {number}.", interrupt_at)
                 assert TRANSITIONS[turn.end.code].kind is Kind.END
                 assert turn.end.reason
+                assert kept_text(turn.events) == shown_text(turn.events)
                 events += turn.events
                 interrupted |= interrupt_at is not None
                 opening = Opening(session.id)

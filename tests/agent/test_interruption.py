@@ -17,7 +17,6 @@ from harness.events import (
     FaultOccurred,
     MessageAdded,
     Origin,
-    PartialDiscarded,
     PermissionAsked,
     RequestSent,
     RetryEnded,
@@ -41,12 +40,14 @@ from tests.agent.stage import (
     check_events,
     check_requests,
     fails,
+    kept_text,
     left_running,
     played,
     ran_in,
     run,
     says,
     settings_of,
+    shown_text,
     stage,
     summarises,
     too_long,
@@ -214,27 +215,6 @@ def check_interrupted(turn: Played, number: int) -> None:
     for event in after:
         if isinstance(event, ToolEnded) and turn.end.code in ABORTED:
             assert event.outcome in (ToolOutcome.CANCELLED, ToolOutcome.OK, ToolOutcome.DENIED)
-
-
-def shown_text(events: list[Event]) -> str:
-    """What a person saw of the answers and was not told to forget, as one text."""
-    shown = ""
-    for event in events:
-        match event:
-            case TextDelta(text=text):
-                shown += text
-            case PartialDiscarded(characters=characters):
-                shown = shown[: len(shown) - characters]
-    return shown
-
-
-def kept_text(events: list[Event]) -> str:
-    """What joined the history of the answers."""
-    return "".join(event.message.text for event in events if isinstance(event, MessageAdded) and of_the_model(event))
-
-
-def of_the_model(event: MessageAdded) -> bool:
-    return event.origin is Origin.REPLY
 
 
 def check_requests_counted(here: Scene) -> None:

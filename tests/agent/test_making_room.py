@@ -189,7 +189,8 @@ async def test_three_failures_switch_it_off_and_a_compaction_by_hand_on_again(tm
     async with stage(tmp_path, script + refused + summarises(), model=SMALL) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
-        assert methods(turn) == [("truncation", False)] * 3
+        assert methods(turn) == [("summary", False)] * 3
+        assert not turn.of(HistoryReplaced)
         assert [event.level for event in turn.of(Notice)] == ["warning"]
         assert "summary" not in purposes(await here.turn("And?"))
         assert methods(await here.compact()) == [("summary", True)]
@@ -211,13 +212,23 @@ async def test_compactions_that_do_not_help_end_the_turn_without_another_request
 
 
 async def test_a_compaction_by_hand_looks_at_what_the_person_cares_about(tmp_path: Path) -> None:
-    async with stage(tmp_path, calls(run("x")) + says(ANSWER) + says("Good.") + summarises()) as here:
+    async with stage(tmp_path, calls(prints(9_000)) * 3 + says(ANSWER) + says("Good.") + summarises()) as here:
         await here.turn()
         compacted = await here.compact("the file names")
         assert methods(compacted) == [("summary", True)]
         assert "the file names" in said(here.bodies[-1])
         assert (await here.turn("And?")).end.answer == "Good."
         assert [event.reason for event in compacted.of(HistoryReplaced)] == ["compaction"]
+
+
+@pytest.mark.parametrize("entry", [says("Good."), says("")], ids=["longer than what it replaces", "empty"])
+async def test_a_compaction_by_hand_that_gains_nothing_leaves_the_history_as_it_is(tmp_path: Path, entry: str) -> None:
+    script = calls(run("x")) + says(ANSWER) + summarises("word " * 3_000 if "Good" in entry else "")
+    async with stage(tmp_path, script) as here:
+        before = (await here.turn()).end and here.agent.conversation.messages
+        compacted = await here.compact()
+        assert methods(compacted) == [("summary", False)]
+        assert here.agent.conversation.messages == before
 
 
 async def test_there_is_nothing_to_compact_in_an_empty_session(tmp_path: Path) -> None:
@@ -240,8 +251,8 @@ async def test_switched_off_it_is_never_shortened_but_by_hand(tmp_path: Path) ->
 
 
 async def test_a_turn_that_stays_too_long_leaves_a_session_that_works(tmp_path: Path) -> None:
-    script = calls(run("x")) + too_long(times="2") + says(ANSWER) + says("Good.") + summarises()
-    async with stage(tmp_path, script) as here:
+    script = calls(run("x")) + too_long(times="2") + calls(prints(9_000)) * 3 + says(ANSWER) + says("Good.")
+    async with stage(tmp_path, script + summarises()) as here:
         assert (await here.turn()).codes[-1] is TransitionCode.PROMPT_TOO_LONG
         assert (await here.turn("And?")).end.answer == ANSWER
         assert methods(await here.compact()) == [("summary", True)]

@@ -1,0 +1,248 @@
+"""Every fault at every place of every kind of reply: the cells of a grid, and the model that is behind them.
+
+A cell is one turn. Its first request is answered with a reply in which one fault strikes; whatever the agent asks
+after that is answered whole, by a model that looks at the history it is sent and goes on from there.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.events import Json
+from harness.practice import faults
+from harness.practice.counting import ByteCounter
+from harness.practice.faults import At, StatusFault, StreamFault
+from harness.practice.preparing import prepare
+from harness.practice.replies import Part, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.script import Play, Script, Step, When
+from harness.practice.sse import frames
+
+WHOLE = os.environ.get("HARNESS_TEST_FAULT_GRID") == "full"
+"""Play every cell; otherwise a part of them that still has every fault, every shape and every place."""
+SHARE = 4
+"""One cell in so many is played when the grid is not played whole; so are all cells of small groups."""
+
+FIRST = "The first half of the answer lies in the morning."
+SECOND = " The second half is what the evening makes of it."
+AFTER_TOOLS = "Both notes are written, and that is the whole of it."
+LONG = " ".join(f"Sentence number {number} of a long answer." for number in range(1, 30))
+
+
+class Mode(StrEnum):
+    """What the model does when it is asked to go on with a reply that broke off."""
+
+    CONTINUES = "continues"
+    """It says what is missing, and nothing where nothing is."""
+    STARTS_OVER = "starts over"
+    """It says all of it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A reply as the model means it."""
+
+    name: str
+    parts: tuple[Part, ...]
+    chunk: int = 40
+
+    @property
+    def calls(self) -> tuple[ToolUse, ...]:
+        """Its tool calls."""
+        return tuple(part for part in self.parts if isinstance(part, ToolUse))
+
+    @property
+    def answer(self) -> str:
+        """What the person is to be told in the end."""
+        return AFTER_TOOLS if self.calls else "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def requests(self) -> int:
+        """How many it takes when nothing goes wrong."""
+        return 2 if self.calls else 1
+
+    def reply(self, parts: tuple[Part, ...] | None = None) -> ScriptedReply:
+        """The reply, or one of these `parts` of it."""
+        return ScriptedReply(self.parts if parts is None else parts, chunk_size=self.chunk)
+
+    def events(self) -> list[str | None]:
+        """The names of its events, in order."""
+        prepared = prepare(self.reply(), {"model": "practice-1", "messages": [{}]}, ByteCounter())
+        return [event.name for event in frames(prepared.reply, prepared.envelope)]
+
+
+def note(name: str) -> ToolUse:
+    """A call of the test's tool; the cell's number is put in before it is played."""
+    return ToolUse("note", {"marker": name})
+
+
+SHAPES = (
+    Shape("one text", (Text(FIRST + SECOND),)),
+    Shape("text and a call", (Text(FIRST), note("one"))),
+    Shape("two calls", (note("one"), note("two"))),
+    Shape("thinking and text", (Thinking("Morning, then evening."), Text(FIRST + SECOND))),
+    Shape("thinking, text and a call", (Thinking("A note is due."), Text(FIRST), note("one"))),
+    Shape("long text", (Text(LONG),)),
+    Shape("two texts", (Text(FIRST), Text(SECOND))),
+    Shape("text around a call", (Text(FIRST), note("one"), Text(SECOND))),
+    Shape("text and a call without arguments cut", (Text(FIRST), note("one"), note("two")), chunk=7),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One turn of the grid."""
+
+    number: int
+    shape: Shape
+    fault: StreamFault | StatusFault
+    mode: Mode
+
+    @property
+    def key(self) -> str:
+        """Part of its prompt, and of no other cell's."""
+        return f"[cell {self.number}]"
+
+    @property
+    def prompt(self) -> str:
+        """What the person says."""
+        return f"What is the answer? {self.key}"
+
+    def marker(self, call: ToolUse) -> str:
+        """What the call leaves behind in this cell."""
+        return f"{self.number}-{call.input['marker']}"
+
+    def parts(self) -> tuple[Part, ...]:
+        """The shape's parts, with calls that are this cell's own."""
+        return tuple(
+            ToolUse(part.name, {"marker": self.marker(part)}) if isinstance(part, ToolUse) else part
+            for part in self.shape.parts
+        )
+
+    def step(self) -> Step:
+        """The entry of a script that answers its first request."""
+        when = When(text=self.key)
+        if isinstance(self.fault, StatusFault):
+            return Step(self.fault, when=when)
+        return Step(Play(self.shape.reply(self.parts()), self.fault), when=when)
+
+    def __str__(self) -> str:
+        return f"{self.shape.name}, {self.fault}, the model {self.mode}"
+
+
+class Model:
+    """Answers whatever is asked after a fault. A pure function of the request, as models are."""
+
+    def __init__(self, cells: list[Cell]) -> None:
+        self._cells = {cell.key: cell for cell in cells}
+
+    def answer(self, request: Json) -> ScriptedReply:
+        """Say what is missing, or everything again, as the cell wants it."""
+        messages = request["messages"]
+        cell = next(cell for key, cell in self._cells.items() if key in str(messages[0]["content"]))
+        blocks = [block for message in messages for block in message["content"]]
+        noted = {str(block["content"]) for block in blocks if block["type"] == "tool_result"}
+        said = {block["text"] for block in blocks if block["type"] == "text"}
+        if cell.shape.calls and all(f"noted {cell.marker(call)}" in noted for call in cell.shape.calls):
+            return cell.shape.reply((Text(AFTER_TOOLS),))
+        return cell.shape.reply(tuple(part for part in cell.parts() if self._due(part, cell.mode, said, noted)))
+
+    def _due(self, part: Part, mode: Mode, said: set[str], noted: set[str]) -> bool:
+        match part:
+            case ToolUse(input=given):
+                return f"noted {given['marker']}" not in noted
+            case Text(text):
+                return mode is Mode.STARTS_OVER or text not in said
+            case _:
+                return mode is Mode.STARTS_OVER or not said & {FIRST, SECOND, FIRST + SECOND}
+
+
+def script(cells: list[Cell]) -> Script:
+    """The script that plays all of them, in any order."""
+    return Script([cell.step() for cell in cells])
+
+
+def faults_of(kind: str, shape: Shape) -> Iterator[StreamFault]:
+    """Every fault of a kind, at every place of a reply where it can strike."""
+    tools = range(1, len(shape.calls) + 1)
+    match faults.KINDS[kind]:
+        case faults.ErrorEvent:
+            for at in places(shape):
+                yield from (faults.ErrorEvent(at, type) for type in PASSING)
+                yield faults.ErrorEvent(at, raw="upstream went away")
+        case faults.Stall:
+            yield from (faults.Stall(at) for at in ("headers", *places(shape)))
+            yield from (faults.Stall(at, seconds=0.02) for at in ("headers", *places(shape)))
+        case faults.PingsOnly:
+            yield from (faults.PingsOnly(at, every_s=0.05) for at in places(shape))
+            yield from (faults.PingsOnly(at, every_s=0.01, count=2) for at in places(shape))
+        case faults.Omit:
+            yield from (faults.Omit((name,)) for name in sorted({name for name in shape.events() if name}))
+            yield faults.Omit(("content_block_stop", "message_stop"))
+            yield faults.Omit(("message_delta", "message_stop"))
+        case faults.CutTool:
+            for ending in ("max_tokens", "end", "reset", "silent"):
+                yield from (faults.CutTool(room, ending, tool) for tool in tools for room in (0, 1, 10, 18))
+        case faults.ToolJson:
+            yield from (faults.ToolJson(text, tool) for tool in tools for text in WRONG_INPUTS)
+        case faults.StopReason:
+            yield from (faults.StopReason(value) for value in ("out_of_ink", "stop_sequence"))
+        case faults.Reset | faults.CutChunk | faults.CleanEnd as cut:
+            yield from (cut(at) for at in ("headers", *places(shape)))
+        case type_ if "at" in type_.__dataclass_fields__:
+            yield from (type_(at=at) for at in places(shape))  # type: ignore[call-arg]
+        case type_:
+            yield type_()
+
+
+PASSING = ("overloaded_error", "api_error", "rate_limit_error", "timeout_error", "weather_error")
+"""Types of an error event after which the same request may succeed."""
+WRONG_INPUTS = (
+    '{"marker": }',
+    '["marker"]',
+    '{"marker":"a","marker":"b"}',
+    '{"marker":NaN}',
+    '{"marker":7}',
+    "null",
+    '"',
+    "",
+    '{"marker":"\\ud800',
+    '{"marker":' + "[" * 3000,
+)
+
+
+def places(shape: Shape) -> list[At]:
+    """Before each event of the reply, and after the last."""
+    return [*range(len(shape.events())), "end"]
+
+
+def statuses() -> Iterator[StatusFault]:
+    """HTTP errors that pass, with every header that may come with them."""
+    headers: tuple[dict[str, str], ...] = (
+        {},
+        {"retry-after": "1"},
+        {"retry-after": "0"},
+        {"retry-after": "-5"},
+        {"retry-after": "soon"},
+        {"retry-after": "nan"},
+        {"retry-after": "1e400"},
+        {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"},
+        {"retry-after-ms": "1500"},
+        {"retry-after-ms": "inf", "retry-after": "2"},
+        {"x-should-retry": "true"},
+        {"x-should-retry": "perhaps", "retry-after": ""},
+    )
+    for status in (408, 409, 429, 500, 502, 503, 504, 520, 529):
+        yield from (StatusFault(status, headers=header) for header in headers)
+    for body in ("<html><h1>Bad Gateway</h1></html>", "upstream connect error", "", "{", '{"error": null}', "[1, 2]"):
+        yield from (StatusFault(status, body=body) for status in (429, 500, 502, 503, 529))
+
+
+def cells_of(kind: str, shape: Shape, *, share: int = SHARE) -> list[Cell]:
+    """The cells for one kind of fault in one shape of reply."""
+    found = list(faults_of(kind, shape))
+    every = [(fault, mode) for fault in found for mode in Mode]
+    # The step has no factor in common with what repeats in the list, so that nothing is left out for good.
+    offset = (len(kind) + len(shape.name)) % share
+    chosen = every if WHOLE or len(every) <= 2 * share else every[offset :: share + 1]
+    return [Cell(number, shape, fault, mode) for number, (fault, mode) in enumerate(chosen, 1)]

@@ -1,0 +1,126 @@
+"""Every fault, at every place, in every kind of reply: the turn is answered, whole and once.
+
+`HARNESS_TEST_FAULT_GRID=full` plays all of the grid; otherwise a part of it is played that has every kind of fault and
+every shape of reply, and every place between them.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.agent import Agent
+from harness.conversation import Conversation, ignore
+from harness.events import Event, PartialDiscarded, TextDelta, TransitionCode
+from harness.practice.exchange import RecordedRequest
+from harness.practice.faults import KINDS
+from harness.practice.server import PracticeServer
+from harness.tools.tool import Tool, tool
+from tests.agent.fault_grid import SHAPES, Cell, Mode, Model, Shape, cells_of, script, statuses
+from tests.agent.stage import Played, VirtualClock, check_events, check_requests, played, settings_of
+
+pytestmark = pytest.mark.anyio
+
+AT_ONCE = 8
+"""Agents that work at the same time."""
+IMPATIENT: dict[str, object] = {
+    f"watch_{limit}_s": 0.4 for limit in ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
+}
+SILENT = {"stall", "pings_only"}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_fault_anywhere_in_a_stream_costs_at_most_one_request(
+    kind: str, shape: Shape, tmp_path: Path
+) -> None:
+    values = IMPATIENT if kind in SILENT else {}
+    assert await wrong(cells_of(kind, shape), tmp_path, values) == []
+
+
+@pytest.mark.parametrize("shape", SHAPES[:2], ids=[shape.name for shape in SHAPES[:2]])
+async def test_a_status_with_any_header_costs_one_request(shape: Shape, tmp_path: Path) -> None:
+    cells = [Cell(number, shape, fault, Mode.CONTINUES) for number, fault in enumerate(statuses(), 1)]
+    assert await wrong(cells, tmp_path, {}) == []
+
+
+async def wrong(cells: Sequence[Cell], folder: Path, values: dict[str, object]) -> list[str]:
+    """Play the cells; say of each one that went wrong what did."""
+    left, found = list(cells), []
+    async with PracticeServer(Model(list(cells)), script=script(list(cells)), remember=100_000) as server:
+
+        async def work() -> None:
+            settings = settings_of(folder, server.base_url, **values).settings
+            while left:
+                cell = left.pop()
+                conversation = Conversation(ignore)
+                async with Agent(
+                    settings, tools=[note_tool(folder)], clock=VirtualClock(), conversation=conversation
+                ) as agent:
+                    turn = await played(agent.run(cell.prompt))
+                said = [message.text for message in conversation.messages if message.role == "assistant"]
+                posts = [post for post in server.requests if cell.key in str(post.body["messages"][0])]
+                found.extend(f"{cell}: {problem}" for problem in problems(cell, turn, posts, said, folder))
+
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(AT_ONCE):
+                workers.create_task(work())
+    return found
+
+
+def problems(
+    cell: Cell, turn: Played, posts: Sequence[RecordedRequest], said: Sequence[str], folder: Path
+) -> list[str]:
+    """What is not as it should be after the turn of a cell."""
+    found = []
+    if turn.end.code is not TransitionCode.COMPLETED:
+        found.append(f"ended with {turn.end.code}: {turn.end.reason}")
+    if turn.end.answer != cell.shape.answer:
+        found.append(f"answered {turn.end.answer!r}")
+    ran = noted(folder, cell)
+    if ran != Counter(cell.marker(call) for call in cell.shape.calls):
+        found.append(f"ran {dict(ran)}")
+    if not cell.shape.requests <= len(posts) <= cell.shape.requests + 1:
+        found.append(f"took {len(posts)} requests: {turn.codes}")
+    if shown(turn.events) != "".join(said):
+        found.append(f"shown {shown(turn.events)!r}, kept {said}")
+    try:
+        check_requests(posts)
+        check_events(turn.events, len(posts))
+    except AssertionError as error:
+        found.append(str(error))
+    return found
+
+
+def shown(events: Sequence[Event]) -> str:
+    """What stands on the screen in the end: all that was streamed, less what was taken back."""
+    text = ""
+    for event in events:
+        match event:
+            case TextDelta():
+                text += event.text
+            case PartialDiscarded(characters=characters):
+                text = text[: len(text) - characters]
+    return text
+
+
+def note_tool(folder: Path) -> Tool:
+    """A tool whose effect can be counted."""
+
+    @tool
+    async def note(marker: str) -> str:
+        """Leave a note."""
+        with (folder / "notes.txt").open("a") as file:
+            file.write(f"{marker}\n")
+        return f"noted {marker}"
+
+    return note
+
+
+def noted(folder: Path, cell: Cell) -> Counter[str]:
+    """The notes that were left in the turn of a cell, and how often each."""
+    file = folder / "notes.txt"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return Counter(line for line in lines if line.startswith(f"{cell.number}-"))
