@@ -31,6 +31,7 @@ SUMMARY_CAP = 16_000
 """Output tokens a summary may have."""
 REQUEST_CHARACTERS = 8_000
 """The newest request of the person stays verbatim up to this length."""
+TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
 RESTORED_FILES = 5
 FILE_TOKENS = 5_000
 FILES_TOKENS = 50_000
@@ -46,6 +47,18 @@ class Shortened:
     """Retries of the summary count in the turn."""
     health: CompactionHealth
     interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """What came of asking for a summary."""
+
+    state: TurnState
+    how: str
+    """In one line."""
+    text: str | None = None
+    too_long: bool = False
+    """Even the request for it did not fit."""
 
 
 class Shortening:
@@ -82,7 +95,7 @@ class Shortening:
             shorter = tuple(self._drained(message, call_id) for message in messages)
             saved += sum(self._calls.count(m) for m in messages) - sum(self._calls.count(m) for m in shorter)
             messages = shorter
-        self._replace(history.without_thinking(messages), "truncation")
+        self._replace(history.repaired(history.without_thinking(messages)).messages, "truncation")
         after = self._calls.estimate(model, self._conversation.messages)
         detail = "old tool results were shortened; their whole text is on disk"
         self._conversation.emit(CompactionEnded("truncation", before, after, succeeded=True, detail=detail))
@@ -114,7 +127,10 @@ class Shortening:
         limit: int | None = None,
         focus: str = "",
     ) -> Shortened:
-        """Replace the history by a summary and its newest rounds; by a cut when no summary can be had.
+        """Replace the history by a summary and its newest rounds.
+
+        When no summary can be had, an overflow is ended by a cut. Otherwise, and where nothing would be gained,
+        the history stays as it is: it is never given up for less than it has to be (recovery E3, E5, E7).
 
         Args:
             refused: size of the refused prompt where the server named it, in its own count.
@@ -126,25 +142,31 @@ class Shortening:
         size = situation.prompt_tokens
         self._conversation.emit(CompactionStarted(trigger, size))
         window = limit or situation.window
-        summary, state, why = await self._summary(state, limits, signals, window, refused, focus)
+        summary = await self._summary(state, limits, signals, window, refused, focus)
+        state = summary.state
         if signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
             return Shortened(state, health, interrupted=True)
-        if summary is not None:
-            messages = await self._restart(before, summary, min(window, 4 * size))
-            method: Literal["summary", "truncation"] = "summary"
+        must_fit = trigger == "reactive" or summary.too_long
+        method: Literal["summary", "truncation"] = "summary"
+        messages: tuple[Message, ...] = before
+        if summary.text is not None:
+            messages = await self._restart(before, summary.text, min(window, size))
+        elif must_fit:
+            messages, method = self._cut(before, window, size), "truncation"
+        messages = history.repaired(messages).messages
+        after = self._calls.estimate(state.model, messages)
+        if after < size or must_fit:
+            self._replace(messages, "compaction" if method == "summary" else "truncation")
+            detail = summary.how
         else:
-            messages = self._cut(before, window, size)
-            method = "truncation"
-        self._replace(messages, "compaction" if summary is not None else "truncation")
-        after = self._calls.estimate(state.model, self._conversation.messages)
-        if trigger == "manual":
-            health = health.rearmed() if summary is not None else health
-        else:
-            health = health.ended(size, after) if summary is not None else health.failed()
-        if after >= size:
-            why += ", but what it replaced was no longer"
-        self._conversation.emit(CompactionEnded(method, size, after, summary is not None, why))
+            after, detail = size, f"{summary.how}; the history stays as it is"
+        done = summary.text is not None and (after < size or must_fit)
+        if trigger != "manual":
+            health = health.ended(size, after) if summary.text is not None else health.failed()
+        elif done:
+            health = health.rearmed()
+        self._conversation.emit(CompactionEnded(method, size, after, done, detail))
         return Shortened(state, health)
 
     async def _summary(
@@ -155,8 +177,7 @@ class Shortening:
         window: int,
         refused: int | None,
         focus: str,
-    ) -> tuple[str | None, TurnState, str]:
-        """The summary or None, the state after it, and how it went in one line."""
+    ) -> _Summary:
         rounds = history.rounds(history.without_thinking(history.without_media(self._conversation.messages)))
         estimated = self._calls.estimate(state.model, self._conversation.messages)
         attempt = 1
@@ -181,19 +202,20 @@ class Shortening:
                         signals=signals,
                     )
                     if signals.interrupt.is_set():
-                        return None, state, "interrupted"
+                        return _Summary(state, "interrupted")
                 case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
-                    return Message("assistant", keep).text, state, decision.reason
+                    return _Summary(state, decision.reason, Message("assistant", keep).text)
                 case _, Fault() if attempt < SUMMARY_TRIES and _less_may_do(outcome, refused):
                     attempt += 1
                     refused = outcome.input_tokens or refused
                     estimated = self._calls.estimate(state.model, request)
                 case _:
-                    return None, state, f"no summary ({decision.reason}); the oldest part was left out instead"
+                    too_long = isinstance(outcome, Fault) and outcome.kind in TOO_LONG
+                    return _Summary(state, f"no summary ({decision.reason})", too_long=too_long)
 
-    async def _restart(self, before: Sequence[Message], summary: str, window: int) -> tuple[Message, ...]:
+    async def _restart(self, before: Sequence[Message], summary: str, room: int) -> tuple[Message, ...]:
         """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
-        tail_budget = min(TAIL_TOKENS, int(window * TAIL_SHARE))
+        tail_budget = min(TAIL_TOKENS, int(room * TAIL_SHARE))
         rounds = history.rounds(history.without_thinking(before))
         sizes = [sum(self._calls.count(message) for message in group) for group in rounds]
         kept = min(tail_length(sizes, tail_budget), len(rounds) - 1)
@@ -202,7 +224,7 @@ class Shortening:
         blocks: list[Block] = [_text(prompt.summary_message(summary))]
         if request := _newest_request(older):
             blocks.append(_text(f"The person's latest request, word for word:\n\n{request}"))
-        blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(window * FILES_SHARE)))])
+        blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(room * FILES_SHARE)))])
         return (Message("user", tuple(blocks)), *(message for group in tail for message in group))
 
     async def _files(self, older: Sequence[Round], budget: int) -> AsyncIterator[str]:
@@ -249,7 +271,7 @@ class Shortening:
         return max(1, int((budget - overhead) * raw / max(1, size)))
 
     def _replace(self, messages: Sequence[Message], reason: Literal["compaction", "truncation"]) -> None:
-        self._conversation.replace(history.repaired(messages).messages, reason)
+        self._conversation.replace(messages, reason)
         self._calls.forget_sizes()
 
 

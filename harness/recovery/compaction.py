@@ -10,7 +10,7 @@ BLOCK_MARGIN = 3_000
 FULL_WINDOW = 200_000
 """Windows from this size on have the margins above; smaller ones have smaller margins."""
 TAIL_SHARE = 0.2
-"""Share of the window that may stay verbatim behind a summary."""
+"""Share of the history, or of the window if that is smaller, that may stay verbatim behind a summary."""
 TAIL_TOKENS = 20_000
 """The most of it: a large window is no reason to keep what was to be shortened."""
 SUMMARY_TRIES = 3
