@@ -125,10 +125,13 @@ class ToolCalls:
             return None
         try:
             arguments = tool.parse(call.input)
+            preview = tool.preview(self._context(call), arguments) if tool.preview else ""
         except ArgumentError as error:
             self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
             return None
-        preview = tool.preview(self._context(call), arguments) if tool.preview else ""
+        except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
+            self._ended(call, self._broken(tool, error), 0.0, results)
+            return None
         request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
         decision = self._permissions.decide(request)
         if isinstance(decision, Ask):
@@ -180,10 +183,13 @@ class ToolCalls:
             self._ended(call, result, loop.time() - began, results)
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
-            self._log.exception("the tool %s failed", tool.name)
-            text = f"{tool.name} failed inside: {type(error).__name__}: {error}"
-            result = ToolResult(text, ToolOutcome.BROKEN, text)
+            result = self._broken(tool, error)
         self._ended(call, result, loop.time() - began, results)
+
+    def _broken(self, tool: Tool, error: Exception) -> ToolResult:
+        self._log.error("the tool %s failed", tool.name, exc_info=error)
+        text = f"{tool.name} failed inside: {type(error).__name__}: {error}"
+        return ToolResult(text, ToolOutcome.BROKEN, text)
 
     def _refuse_cut(self, cut: CutCall, results: dict[str, ToolResult]) -> None:
         result = ToolResult(prompt.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -111,6 +111,15 @@ def broken() -> Tool:
     return Tool("broken", "Breaks.", explode.arguments, Effect.READ, run)  # type: ignore[arg-type]
 
 
+def unshowable() -> Tool:
+    """A tool whose preview raises before anybody could be asked."""
+
+    def preview(context: object, arguments: object) -> str:
+        raise UnicodeError("not text")
+
+    return replace(broken(), name="unshowable", preview=preview)
+
+
 BAD = [
     Bad("no such tool", call("read_files", path="x"), ToolOutcome.INVALID, "read_file"),
     Bad("a missing argument", call("read_file"), ToolOutcome.INVALID, "path"),
@@ -123,12 +132,13 @@ BAD = [
     Bad("a function that raises", call("explode", what="boom"), ToolOutcome.BROKEN, "ZeroDivisionError: boom"),
     Bad("a function that says no", call("refuse", what="milk"), ToolOutcome.ERROR, "no milk here"),
     Bad("a tool that raises", call("broken", what="x"), ToolOutcome.BROKEN, "KeyError"),
+    Bad("a preview that raises", call("unshowable", what="x"), ToolOutcome.BROKEN, "not text"),
 ]
 
 
 @pytest.mark.parametrize("bad", BAD, ids=[bad.name for bad in BAD])
 async def test_what_goes_wrong_with_a_call_goes_back_to_the_model_as_an_error(bad: Bad, tmp_path: Path) -> None:
-    tools = [*standard_tools(), explode, refuse, broken()]
+    tools = [*standard_tools(), explode, refuse, broken(), unshowable()]
     async with stage(tmp_path, calls(bad.call, run("well")) + says(ANSWER), tools=tools) as here:
         turn = await here.turn()
         assert turn.codes == [TransitionCode.NEXT_TURN, TransitionCode.COMPLETED]
@@ -173,6 +183,19 @@ async def test_with_nobody_to_ask_nothing_runs_and_reading_still_does(tmp_path: 
         assert here.ran() == {}
         assert [result.get("is_error", False) for result in turn.results] == [True, False]
         assert "--yolo" in turn.results[0]["content"]
+
+
+async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_more(tmp_path: Path) -> None:
+    class Broken(Person):
+        async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+            raise RuntimeError("no screen")
+
+    async with stage(tmp_path, calls(run("never")) + says(ANSWER), asker=Broken(), permission_mode="ask") as here:
+        turn = await here.turn()
+        assert turn.codes == [TransitionCode.MODEL_ERROR]
+        assert "no screen" in turn.end.reason
+        assert (await here.turn("And?")).end.answer == ANSWER
+        assert here.ran() == {}
 
 
 # ── size and ends ───────────────────────────────────────────────────────────────────────────────────
