@@ -105,8 +105,11 @@ class Shortening:
             if block.get("tool_use_id") != call_id:
                 return block
             file = self._context(call_id).output_file.with_suffix(".old.txt")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(block["content"], encoding="utf-8")
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(block["content"], encoding="utf-8")
+            except OSError:
+                return block  # what cannot be kept is not taken out; if nothing can, a compaction follows
             return {**block, "content": f"{middle_cut(block['content'], 400)}\n[whole result: {file}]"}
 
         if not any(block.get("tool_use_id") == call_id for block in message.content):

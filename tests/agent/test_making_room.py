@@ -65,6 +65,16 @@ async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> No
         assert all(Path(line.split("]")[0]).stat().st_size >= 9_000 for line in pointers)
 
 
+async def test_results_that_cannot_be_kept_on_disk_are_not_drained_but_summarised(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    script = "[server]\nwindow = 30000\n" + calls(prints(9_000)) * 11 + says(ANSWER) + summarises()
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert methods(turn)[-1] == ("summary", True)
+        assert "[whole result: " not in said(here.bodies[-1])
+
+
 async def test_one_result_beyond_the_window_is_compacted_away(tmp_path: Path) -> None:
     script = "[server]\nwindow = 14000\n" + calls(prints(48_000)) + says(ANSWER) + says("Good.") + summarises()
     async with stage(tmp_path, script) as here:
