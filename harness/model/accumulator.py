@@ -207,6 +207,7 @@ class Accumulator:
             raise BrokenStream("a block began before its message")
         if not isinstance(index, int) or not isinstance(start, dict) or index in self._blocks:
             raise BrokenStream(f"a block began with the index {index!r}, which it cannot have")
+        self._close_open_text()
         block = self._open = self._blocks[index] = _OpenBlock(start)
         match block.type:
             case "tool_use":
@@ -249,7 +250,7 @@ class Accumulator:
         return TextDelta(text=text)
 
     def _close_open_text(self) -> None:
-        """Nothing of an open text block can be missing once no more will come, or none is wanted."""
+        """Nothing of an open text block can be missing once another begins, no more will come, or none is wanted."""
         if self._open is not None and self._open.type == "text":
             self._open.closed = True
             self._open = None

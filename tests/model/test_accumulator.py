@@ -368,3 +368,8 @@ def test_an_interrupt_keeps_the_text_that_was_being_written() -> None:
 def test_text_that_was_never_closed_belongs_to_a_complete_message() -> None:
     events = [message_start(), *text(0, "all of it", closed=False), *end("end_turn")]
     assert accumulated(events).reply().text == "all of it"
+
+
+def test_text_that_was_never_closed_is_whole_when_another_block_begins() -> None:
+    events = [message_start(), *text(0, "first, ", closed=False), *text(1, "second", closed=False), *end("end_turn")]
+    assert accumulated(events).reply().text == "first, second"
