@@ -167,7 +167,7 @@ CONTINUE_AFTER_CUT = (
 
 CONTINUE_AFTER_BREAK = (
     "The connection broke while you were writing. What stands above is what arrived. Go on from the exact character "
-    "where it ended, without repeating any of it."
+    "where it ended, without repeating any of it. If it was already whole, add nothing."
 )
 """After a stream that broke behind a completed block (api R20)."""
 

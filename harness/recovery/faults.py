@@ -82,7 +82,7 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
     retry = try_again(state, fault, limits, situation)
     if not isinstance(retry, Resend) or state.continuations >= limits.continuations:
         return retry
-    again = replace(retry.state, continuations=state.continuations + 1)
+    again = replace(retry.state, continuations=state.continuations + 1, broke_off=True)
     reason = f"{fault.message}; complete text is kept, asking for the rest"
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
     return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, retry.wait, code=code)

@@ -25,7 +25,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         paused = replace(good, pauses=good.pauses + 1)
         reason = "the server paused its tools; going on"
         return Continue(paused, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
-    if not reply.text.strip() and OneOff.EMPTY_REPLY not in state.tried:
+    if not reply.text.strip() and not state.broke_off and OneOff.EMPTY_REPLY not in state.tried:
         asked = good.trying(OneOff.EMPTY_REPLY)
         reason = "the answer was empty; asking again"
         return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)

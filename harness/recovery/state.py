@@ -73,6 +73,8 @@ class TurnState:
     """Times the cap of the current request was lowered: once for each limit that a cap can pass (api R24)."""
     continuations: int = 0
     """Times in a row that the model was asked to go on with a reply that was cut or broke off."""
+    broke_off: bool = False
+    """The model was asked to go on behind complete text of a broken stream; perhaps there was no more of it."""
     malformed: int = 0
     """Replies in a row with calls of which none could be run."""
     pauses: int = 0
@@ -103,6 +105,7 @@ class TurnState:
             overloads=0,
             cut_at=0,
             lowered=0,
+            broke_off=False,
             drained=False,
             output_tokens=self.output_tokens + output_tokens,
         )

@@ -19,6 +19,7 @@ from tests.recovery.cases import (
     MALFORMED,
     ORDINARY,
     TOOLS,
+    after_text,
     fault,
     for_ever,
     play,
@@ -194,6 +195,13 @@ def test_an_empty_reply_is_asked_again_once_and_never_kept(words: str) -> None:
     assert (first.keep, first.nudge) == ((), Nudge.EMPTY_REPLY)
     played = play(for_ever(reply(words)))
     assert (played.posts, played.end) == (2, Code.COMPLETED)
+
+
+def test_behind_complete_text_of_a_broken_stream_an_empty_reply_says_that_nothing_is_missing() -> None:
+    broken = after_text(fault(FaultKind.NETWORK))
+    played = play([broken, reply("")])
+    assert (played.posts, played.end) == (2, Code.COMPLETED)
+    assert play([broken, TOOLS, reply(""), ANSWER]).posts == 4
 
 
 def test_a_pause_of_the_server_is_answered_with_the_reply_as_it_is_and_not_without_end() -> None:
