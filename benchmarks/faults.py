@@ -120,12 +120,22 @@ async def table(rows: Sequence[FaultRow], jobs: int) -> list[Played]:
     return await asyncio.gather(*map(one, rows))
 
 
+def markdown(played: Sequence[Played]) -> str:
+    """The table of the README."""
+    rows = ["| what happens | requests | seconds | exit code | holds its bar |", "|---|---|---|---|---|"]
+    for run in played:
+        verdict = "no" if run.misses else "yes"
+        rows.append(f"| {run.row.name} | {run.requests} | {run.seconds:.1f} | {run.exit_code} | {verdict} |")
+    return "\n".join(rows)
+
+
 def main() -> int:
     """Print the table; exit code 1 when a row misses its bar."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="only rows whose name holds one of these")
     parser.add_argument("--quick", action="store_true", help="leave out rows that take longer than 10 seconds")
     parser.add_argument("--jobs", type=int, default=2, help="rows at a time (default 2)")
+    parser.add_argument("--markdown", action="store_true", help="print the table of the README at the end")
     parser.add_argument("--verbose", action="store_true", help="show what the command wrote to stderr")
     arguments = parser.parse_args()
     rows = [
@@ -139,6 +149,8 @@ def main() -> int:
     if arguments.verbose:
         for run in played:
             print(f"\n── {run.row.name}\n{run.stderr.rstrip()}")
+    if arguments.markdown:
+        print(markdown(played))
     holding = sum(not run.misses for run in played)
     print(f"{holding} of {len(played)} hold their bar ({time.monotonic() - began:.0f} s)")
     return 0 if holding == len(played) else 1
