@@ -250,17 +250,26 @@ async def stage(
     assert left_running(loaded.settings) == []
 
 
-def left_running(settings: Settings) -> list[str]:
-    """The commands of agents with these settings that still run."""
-    state = str(settings.state_dir)
+def left_running(settings: Settings, within_s: float = 1.0) -> list[str]:
+    """The commands of agents with these settings that still run.
+
+    A process that was killed may be listed for a moment longer, so those found are looked at again until
+    `within_s` has passed: what is reported lives on.
+    """
+    deadline = time.monotonic() + within_s
+    while (found := _marked(str(settings.state_dir))) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return found
+
+
+def _marked(beginning: str) -> list[str]:
     found = []
     for process in psutil.process_iter():
         try:
-            mark = process.environ().get(MARK, "")
+            if process.environ().get(MARK, "").startswith(beginning) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(process.cmdline()))
         except psutil.Error:
             continue
-        if mark.startswith(state) and process.status() != psutil.STATUS_ZOMBIE:
-            found.append(" ".join(process.cmdline()))
     return found
 
 
