@@ -4,6 +4,7 @@ Only time is not real: a wait for a retry is noted and over at once.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
