@@ -52,7 +52,7 @@ async def first_request() -> list[Figure | str]:
                 ours.append(answered)
             if llm and not skipped:
                 try:
-                    answered = await _sent((llm, "-m", MODEL, "--no-log", "hi"), folder)
+                    answered = await _sent((llm, "-m", f"anthropic/{MODEL}", "--no-log", "hi"), folder)
                 except CommandFailed as error:
                     skipped = f"llm: skipped, {error}"
                 else:
