@@ -18,7 +18,7 @@ from harness.tools.toolbox import standard_tools
 
 def settings_here(overrides: Mapping[str, object]) -> Settings:
     """The settings of this process and folder, with `overrides` in the place of flags. Raises SettingsError."""
-    return load(overrides, os.environ, Path.cwd()).settings
+    return load(overrides, os.environ).settings
 
 
 def recovery_limits(settings: Settings, *, interactive: bool) -> RecoveryLimits:

@@ -33,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print("harness", __version__)
         return 0
+    _open_what_was_closed()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an odd character must not end an answer
@@ -185,10 +186,21 @@ def _failed(error: Exception, *, debug: bool) -> int:
         return error.exit_code
     import logging
 
-    logging.getLogger("harness").error("the program failed", exc_info=error)
+    log = logging.getLogger("harness")
+    if log.hasHandlers():  # before the settings are read there is no log, and Python would write to standard error
+        log.error("the program failed", exc_info=error)
     remedy = "the log has the details" if debug else "run it again with --debug"
     print(f"harness: something in the program failed ({type(error).__name__}: {error}); {remedy}.", file=sys.stderr)
     return 1
+
+
+def _open_what_was_closed() -> None:
+    """Put nothing in the place of standard streams that were closed, before a file of ours gets their numbers."""
+    import os
+
+    for name, flag, mode in (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_WRONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flag), mode, encoding="utf-8"))
 
 
 def _nobody_reads() -> int:

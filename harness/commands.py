@@ -34,7 +34,7 @@ def run(command: str, options: Namespace) -> int:
 
 
 def _settings(options: Namespace) -> Settings:
-    return load({"workspace": options.cwd}, os.environ, Path.cwd()).settings
+    return load({"workspace": options.cwd}, os.environ).settings
 
 
 def _sessions(settings: Settings) -> int:

@@ -38,7 +38,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     report = _Report(out)
     report.facts("Program", _program())
     try:
-        loaded = load({"workspace": workspace}, os.environ, Path.cwd())
+        loaded = load({"workspace": workspace}, os.environ)
     except SettingsError as error:
         report.facts("Terminal", _terminal(os.environ))
         report.title("Checks")

@@ -163,3 +163,41 @@ async def test_another_client_can_use_the_practice_model_through_a_proxy(tmp_pat
 def test_python_dash_m_is_the_same_command() -> None:
     ended = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=True)
     assert ended.stdout == f"harness {__version__}\n"
+
+
+def in_a_shell(place: Place, line: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell in which "$@" is the command with its arguments."""
+    return subprocess.run(
+        ["/bin/sh", "-c", line, "sh", *COMMAND, *arguments],
+        cwd=place.folder,
+        env=place.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("arguments", [("-p", "hi"), ("sessions",)])
+def test_a_folder_that_was_deleted_gets_one_sentence(here: Place, arguments: tuple[str, ...]) -> None:
+    ended = in_a_shell(here, 'mkdir gone && cd gone && rmdir ../gone && "$@"', *arguments)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    (sentence,) = ended.stderr.splitlines()
+    assert "does not exist any more" in sentence
+
+
+@pytest.mark.parametrize(("closed", "heard"), [("<&-", True), ("2>&-", True), (">&-", False), ("<&- >&- 2>&-", False)])
+def test_a_standard_stream_that_is_closed_is_neither_missed_nor_taken_for_another(
+    here: Place, closed: str, heard: bool
+) -> None:
+    ended = in_a_shell(here, f'"$@" {closed}', "-p", "list the files")
+    assert ended.returncode == 0
+    assert ("no files" in ended.stdout) == heard
+    assert "no key is set" not in ended.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_answer_that_cannot_be_written_is_one_sentence_and_a_notice_is_none(here: Place) -> None:
+    answer = in_a_shell(here, '"$@" > /dev/full', "-p", "list the files")
+    assert (answer.returncode, "Standard output cannot be written" in answer.stderr) == (1, True)
+    notices = in_a_shell(here, '"$@" 2> /dev/full', "-p", "list the files")
+    assert (notices.returncode, "no files" in notices.stdout) == (0, True)

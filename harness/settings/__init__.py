@@ -5,7 +5,7 @@ workspace may come from somebody else, so it can neither send your key elsewhere
 """
 
 from harness.settings.fields import DEFAULT_MODEL, PRACTICE_MODEL, Settings
-from harness.settings.loading import Loaded, load, project_settings_file, user_settings_file
+from harness.settings.loading import Loaded, current_folder, load, project_settings_file, user_settings_file
 from harness.settings.reference import settings_reference
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "PRACTICE_MODEL",
     "Loaded",
     "Settings",
+    "current_folder",
     "load",
     "project_settings_file",
     "settings_reference",

@@ -37,6 +37,14 @@ class Loaded:
     """Oddities that stop nothing: a skipped line of .env, a variable that looks misspelt."""
 
 
+def current_folder() -> Path:
+    """The folder this process is in. Raises SettingsError when somebody has deleted it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise SettingsError("The folder you are in does not exist any more; change to one that does.") from error
+
+
 def load(
     flags: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
@@ -54,7 +62,7 @@ def load(
 
     Raises SettingsError: one sentence with the flag, variable or file, what it holds and what would fit.
     """
-    cwd = Path.cwd() if cwd is None else cwd
+    cwd = current_folder() if cwd is None else cwd
     user_file = user_settings_file() if user_file is None else user_file
     first = (from_flags(flags or {}, cwd), from_environment(os.environ if environ is None else environ, cwd))
     workspace = _workspace(_merged(first).get("workspace"), cwd)

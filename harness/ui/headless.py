@@ -4,10 +4,11 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from enum import StrEnum
 from typing import TextIO
 
+from harness.errors import HarnessError
 from harness.events import Json, TransitionCode, TurnEnded, Usage, encode
 from harness.session import Nobody, Opening, Session, exit_code, open_session
 from harness.settings import Loaded, Settings
@@ -55,7 +56,9 @@ async def headless(
             async with await open_session(loaded, Nobody(), opening, reread=reread, log=log) as session:
                 signalled.interrupts(session.interrupt)
                 for note in _notes(loaded):
-                    print(note, file=err)
+                    _tell(note, err)
+                if session.skipped_lines:
+                    _tell(f"{session.skipped_lines} lines of the journal could not be read", err)
                 end = await _answer(session, prompt, form, out, err)
         except asyncio.CancelledError:
             if not signalled.number:
@@ -71,7 +74,7 @@ async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: T
             if form is Form.STREAM_JSON:
                 _write(json.dumps(encode(event)), out)
             elif (line := line_of(event)) is not None:
-                print(visible(str(line)), file=err, flush=True)
+                _tell(str(line), err)
             if isinstance(event, TurnEnded):
                 ended = event
     if ended is None:
@@ -81,7 +84,7 @@ async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: T
     elif ended.answer:
         _write(visible(ended.answer) if out.isatty() else ended.answer, out)
     if ended.code is not TransitionCode.COMPLETED:
-        print(f"harness: {visible(ended.reason)} ({ended.code})", file=err)
+        _tell(f"harness: {ended.reason} ({ended.code})", err)
     return ended
 
 
@@ -120,8 +123,20 @@ def _notes(loaded: Loaded) -> tuple[str, ...]:
 
 
 def _write(text: str, out: TextIO) -> None:
-    out.write(text if text.endswith("\n") else text + "\n")
-    out.flush()
+    try:
+        out.write(text if text.endswith("\n") else text + "\n")
+        out.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = f"Standard output cannot be written: {error.strerror}; `harness export latest` shows what was said."
+        raise HarnessError(reason) from error
+
+
+def _tell(text: str, err: TextIO) -> None:
+    """Write a line for a person. Where that fails, because nobody reads or the disk is full, the turn goes on."""
+    with suppress(OSError):
+        print(visible(text), file=err, flush=True)
 
 
 def _code(end: TurnEnded, signalled: Signalled) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.errors import SettingsError
 from harness.logs import open_log
-from harness.settings import Loaded, Settings, load
+from harness.settings import Loaded, Settings, current_folder, load
 from harness.ui.standard_input import prompt_from
 
 
@@ -23,7 +23,7 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
         print("harness", __version__)
         return 0
     _check(options)
-    here = Path.cwd()
+    here = current_folder()
     loaded = load(flags, os.environ, here)
     log = open_log(loaded.settings, sys.stderr)
     reread = partial(_settings, flags, here)

@@ -166,3 +166,13 @@ async def test_debug_writes_a_log_and_says_where(place: Place) -> None:
     log = Path(line.removeprefix("log: "))
     assert log.is_relative_to(place.state)
     assert log.stat().st_mode & 0o077 == 0
+
+
+async def test_lines_of_the_journal_that_cannot_be_read_are_named(place: Place) -> None:
+    async with server(HELLO + HELLO) as standing:
+        await answered(at(place, standing), "hi")
+        (path,) = place.state.glob("sessions/*/*.jsonl")
+        path.write_bytes(path.read_bytes() + b"\xff\n[1]\n{")
+        again = await answered(at(place, standing), "hi", opening=Opening("latest"))
+    assert (again.code, again.out) == (0, "Hello, 世界.\n")
+    assert "3 lines of the journal could not be read" in again.err
