@@ -153,6 +153,7 @@ def _practice(parser: "ArgumentParser") -> None:
 
 def _parser(name: str, description: str) -> "ArgumentParser":
     import argparse
+    from functools import partial
 
     class Parser(argparse.ArgumentParser):
         """Says what is wrong in one sentence."""
@@ -164,8 +165,18 @@ def _parser(name: str, description: str) -> "ArgumentParser":
         prog=name,
         description=description,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=_width()),
     )
+
+
+def _width() -> int:
+    """Columns for the help. Asked for here, because argparse would import three compression libraries for it."""
+    import os
+
+    try:
+        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2
+    except (ValueError, OSError):
+        return 78
 
 
 def _refuse_misspelt_command(prompt: str) -> None:

@@ -53,6 +53,7 @@ def replay(records: Iterable[Record]) -> SessionState:
     """The state after `records`, which are in the order of the file."""
     state = SessionState()
     messages: list[Message] = []
+    started_at = updated_at = 0.0
     for record in records:
         match record.event:
             case MessageAdded(message=message):
@@ -61,8 +62,8 @@ def replay(records: Iterable[Record]) -> SessionState:
                 messages = list(replacement)
             case event:
                 state = _after(state, event)
-        state = replace(state, started_at=state.started_at or record.at, updated_at=record.at)
-    return replace(state, messages=tuple(messages))
+        started_at, updated_at = started_at or record.at, record.at
+    return replace(state, messages=tuple(messages), started_at=started_at, updated_at=updated_at)
 
 
 def _after(state: SessionState, event: Event) -> SessionState:

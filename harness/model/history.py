@@ -12,7 +12,7 @@ from collections.abc import Sequence, Set
 
 from harness.events import Message
 from harness.model.drafts import Draft, built, drafts_of, drop_thinking_from, joined, key
-from harness.model.invariants import SERVER_USES, violations
+from harness.model.invariants import SERVER_USES, THINKING, violations
 from harness.model.media import MEDIA_TYPES, with_words_for
 from harness.model.repair import Repaired, repaired
 
@@ -22,9 +22,11 @@ __all__ = ["Repaired", "repaired", "rounds", "violations", "without_media", "wit
 def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The history without any thinking, for another model or after a signature was refused (recovery C5).
 
-    Messages that are left empty go, and neighbours of the same role are joined; all others are the same
+    Messages that are left empty go, and neighbours of the same role are joined then; all others are the same
     objects as before.
     """
+    if not any(block.get("type") in THINKING for message in messages for block in message.content):
+        return tuple(messages)
     drafts = drafts_of(messages)
     drop_thinking_from(drafts, 0)
     return built(joined(drafts, _unsaid), messages)
