@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.events import ToolOutcome
+from harness.settings import Settings
+from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.process import Finished, LeftOver, Limits, end_left_over
 from harness.tools.reading import read_file_tool
 from harness.tools.shell import bash_tool, judge, shell_environment
@@ -117,8 +119,11 @@ async def test_nothing_waits_for_a_key(context: ToolContext, limits: Limits) -> 
 
 
 async def test_secrets_are_not_handed_to_commands() -> None:
-    given = shell_environment({"ANTHROPIC_API_KEY": "sk-1", "ANTHROPIC_AUTH_TOKEN": "t", "HOME": "/h"})
-    assert not {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"} & set(given)
+    known = [*VARIABLES, *(f"HARNESS_{name.upper()}" for name in Settings.model_fields)]
+    secret = {name for name in known if SECRETS & from_environment({name: "sk-1"}, Path.cwd()).given.keys()}
+    assert {"ANTHROPIC_API_KEY", "HARNESS_AUTH_TOKEN"} < secret
+    given = shell_environment({**dict.fromkeys(secret, "sk-1"), "HOME": "/h"})
+    assert not secret & set(given)
     assert given["HOME"] == "/h"
 
 
