@@ -96,10 +96,9 @@ class ToolCalls:
         for call in calls:
             if call.id not in results:
                 self._ended(call, ToolResult(prompt.CANCELLED_RESULT, ToolOutcome.CANCELLED, "not run"), 0.0, results)
-        for cut in cut_calls:
-            self._refuse_cut(cut, results)
-        ids = [call.id for call in calls] + [cut.id for cut in cut_calls]
-        return Results(tuple(self._blocks(ids, results)), interrupt.is_set())
+        # Not by id: a call may have been cut because its id is that of one that ran.
+        answered = [(call.id, results[call.id]) for call in calls] + [(cut.id, self._refused(cut)) for cut in cut_calls]
+        return Results(tuple(self._blocks(answered)), interrupt.is_set())
 
     def _batches(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
         def safe(call: ToolCall) -> bool:
@@ -191,12 +190,16 @@ class ToolCalls:
         text = f"{tool.name} failed inside: {type(error).__name__}: {error}"
         return ToolResult(text, ToolOutcome.BROKEN, text)
 
-    def _refuse_cut(self, cut: CutCall, results: dict[str, ToolResult]) -> None:
+    def _refused(self, cut: CutCall) -> ToolResult:
         result = ToolResult(prompt.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")
-        self._ended(ToolCall(cut.id, cut.name, {}), result, 0.0, results)
+        self._tell_end(cut, result, 0.0)
+        return result
 
     def _ended(self, call: ToolCall, result: ToolResult, seconds: float, results: dict[str, ToolResult]) -> None:
         results[call.id] = result
+        self._tell_end(call, result, seconds)
+
+    def _tell_end(self, call: ToolCall | CutCall, result: ToolResult, seconds: float) -> None:
         whole = str(result.full_output) if result.full_output else None
         self._conversation.emit(
             ToolEnded(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole)
@@ -207,23 +210,24 @@ class ToolCalls:
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────
 
-    def _blocks(self, ids: Sequence[str], results: dict[str, ToolResult]) -> Iterator[Block]:
-        texts = self._fitted({call_id: results[call_id].content for call_id in ids})
-        for call_id in ids:
-            block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": texts[call_id] or "(no output)"}
-            if results[call_id].outcome is not ToolOutcome.OK:
+    def _blocks(self, answered: Sequence[tuple[str, ToolResult]]) -> Iterator[Block]:
+        texts = self._fitted(answered)
+        for (call_id, result), text in zip(answered, texts, strict=True):
+            block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": text or "(no output)"}
+            if result.outcome is not ToolOutcome.OK:
                 block["is_error"] = True
             yield block
 
-    def _fitted(self, texts: dict[str, str]) -> dict[str, str]:
+    def _fitted(self, answered: Sequence[tuple[str, ToolResult]]) -> list[str]:
         """The texts with the largest ones shortened, the whole of them on disk, until all fit one message."""
-        excess = sum(map(len, texts.values())) - MESSAGE_CHARACTERS
-        for call_id in sorted(texts, key=lambda call_id: -len(texts[call_id])):
+        texts = [result.content for _, result in answered]
+        excess = sum(map(len, texts)) - MESSAGE_CHARACTERS
+        for at in sorted(range(len(texts)), key=lambda at: -len(texts[at])):
             if excess <= 0:
                 break
-            length = max(SMALLEST_CUT, len(texts[call_id]) - excess)
-            excess -= len(texts[call_id]) - length
-            context = ToolContext(self._workspace, self._outputs, call_id)
+            length = max(SMALLEST_CUT, len(texts[at]) - excess)
+            excess -= len(texts[at]) - length
+            context = ToolContext(self._workspace, self._outputs, answered[at][0])
             whole = context.output_file.with_suffix(".result.txt")
-            texts[call_id], _ = shorten(texts[call_id], length, whole)
+            texts[at], _ = shorten(texts[at], length, whole)
         return texts

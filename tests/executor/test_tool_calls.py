@@ -1,0 +1,41 @@
+"""What the model is told about its calls."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from harness.conversation import Conversation, ignore
+from harness.events import CutCall, ToolCall
+from harness.executor.asker import Nobody
+from harness.executor.tool_calls import ToolCalls
+from harness.permissions import Mode, Permissions
+from harness.tools.tool import Effect, tool
+from harness.tools.toolbox import Toolbox
+
+pytestmark = pytest.mark.anyio
+
+
+@tool(effect=Effect.READ)
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return f"Hello, {name}."
+
+
+async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(tmp_path: Path) -> None:
+    calls = ToolCalls(
+        Toolbox([greet]),
+        Permissions(Mode.ASK),
+        Nobody(),
+        Conversation(ignore),
+        workspace=tmp_path,
+        outputs=tmp_path / "outputs",
+        log=logging.getLogger("test"),
+    )
+    cut = CutCall("call_1", "greet", "its id was already used by another call of the same reply")
+    results = await calls.answer([ToolCall("call_1", "greet", {"name": "Ada"})], [cut], asyncio.Event())
+    ran, refused = results.blocks
+    assert (ran["content"], ran.get("is_error")) == ("Hello, Ada.", None)
+    assert refused["content"].startswith("Not run")
+    assert refused["is_error"]
