@@ -110,7 +110,7 @@ class ModelCalls:
         self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, fresh_connection: bool
     ) -> Answered:
         """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1)."""
-        messages = self._checked(state.model)
+        messages = self._checked()
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
         shown = 0
@@ -200,14 +200,14 @@ class ModelCalls:
         """What was learned about a model holds for the old way of counting only."""
         self._estimator = Estimator(self._counter)
 
-    def _checked(self, model: str) -> tuple[Message, ...]:
+    def _checked(self) -> tuple[Message, ...]:
         conversation = self._conversation
         repaired = history.repaired(_joined(conversation.messages))
         if repaired.repairs:
             conversation.emit(HistoryRepaired(repaired.repairs))
             conversation.replace(repaired.messages, "repair")
-        plain = conversation.plain_until
-        return (*history.without_thinking(repaired.messages[:plain]), *repaired.messages[plain:])
+        messages, plain = conversation.messages, conversation.plain_until
+        return _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
 
     def _learn_limits(self, model: str, fault: Fault) -> None:
         """Numbers in an error text correct what we believe about the model (api R23, R32)."""
