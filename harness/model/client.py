@@ -94,9 +94,9 @@ class ModelClient:
         if self._building is not None:
             return
         building = self._building = Future()
+        building.set_running_or_notify_cancel()  # from here on, giving up a wait for it does not cancel it
 
         def build() -> None:
-            building.set_running_or_notify_cancel()
             try:
                 self._builder.prepare()
                 building.set_result(self._builder.build())
