@@ -105,7 +105,6 @@ class Executor:
         if not self._conversation.messages:
             self._conversation.emit(Notice("info", "there is nothing to compact yet"))
             return
-        self._signals.reset()
         shortened = await self._shortening.compact(
             TurnState(model), self._health, self._limits, self._signals, trigger="manual", focus=focus
         )
