@@ -21,8 +21,6 @@ from harness.settings import Loaded, Settings, load, project_settings_file, user
 from harness.ui.plain import has_colours
 
 PACKAGES = ("anthropic", "httpx2", "pydantic", "tiktoken", "textual")
-TELLING_LENGTH = 24
-"""A key at least this long may show its last four characters."""
 PERMISSIONS = {
     "ask": "asks before it writes or runs something",
     "yolo": "writes and runs without asking",
@@ -129,8 +127,7 @@ def _outlook(loaded: Loaded) -> dict[str, object]:
 
 
 def _masked(secret: Secret) -> str:
-    value = secret.reveal()
-    return f"{MASK}{value[-4:]}" if len(value) >= TELLING_LENGTH else MASK
+    return f"{MASK}, {len(secret.reveal())} characters"
 
 
 def _given(loaded: Loaded) -> dict[str, object]:
