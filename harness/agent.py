@@ -327,7 +327,7 @@ class Agent:
         conversation.turn += 1
         conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
         if text is not None:
-            facts = self._facts.new()
+            facts = self._facts.new(conversation.messages)
             blocks: list[Block] = [{"type": "text", "text": facts}] if facts else []
             conversation.add("user", (*blocks, {"type": "text", "text": sendable(text)}), Origin.PROMPT)
         if self._executor.asked_last != self.model:

@@ -1,8 +1,10 @@
 """Facts of the moment for the newest prompt. They never go into the cached part of a request (api R25)."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from harness.events import Message
 from harness.model import prompt
 
 
@@ -13,14 +15,18 @@ class Facts:
         self._workspace = workspace
         self._said = ""
 
-    def new(self) -> str:
-        """The facts as text for a prompt; empty when nothing has changed since the last time."""
+    def new(self, messages: Sequence[Message]) -> str:
+        """The facts as text for a prompt; empty when they were the last ones said and `messages` still hold them."""
         today = datetime.now().astimezone().date().isoformat()
         facts = prompt.turn_facts(today=today, branch=_branch(self._workspace))
-        if facts == self._said:
+        if facts == self._said and _stand_in(messages, facts):
             return ""
         self._said = facts
         return facts
+
+
+def _stand_in(messages: Sequence[Message], facts: str) -> bool:
+    return any(block.get("text") == facts for message in reversed(messages) for block in message.content)
 
 
 def _branch(workspace: Path) -> str:
