@@ -1,7 +1,8 @@
 """Lines typed while the loop runs: answers to questions, wishes during a wait, prompts typed ahead.
 
 The terminal stays in line mode, so a line arrives whole when Enter is pressed, and the loop is told by
-the descriptor itself: no thread, no polling.
+the descriptor itself: no thread, no polling. What was pasted while the line editor still had the terminal is
+the exception: it arrives as it lies there, many lines at once and the last one not whole.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ class Keyboard:
         self._asking: asyncio.Future[str | None] | None = None
         self._on_line: Callable[[str], None] | None = None
         self._listening = False
+        self._begun = b""
         self.ahead: deque[str] = deque()
         """Lines typed while nothing was asked and nobody wanted them: the next prompts."""
 
@@ -45,6 +47,11 @@ class Keyboard:
         finally:
             self._asking = None
 
+    def take_begun(self) -> str:
+        """The beginning of a line whose rest has not arrived yet; it counts as taken."""
+        begun, self._begun = self._begun, b""
+        return begun.decode("utf-8", "replace")
+
     def _listen(self) -> None:
         if not self._listening:
             asyncio.get_running_loop().add_reader(self._descriptor, self._ready)
@@ -60,9 +67,14 @@ class Keyboard:
             data = os.read(self._descriptor, LINE_BYTES)
         except OSError:  # the terminal was hung up
             data = b""
+        *lines, self._begun = (self._begun + data).split(b"\n")
+        for line in lines:
+            self._take(line.decode("utf-8", "replace").rstrip("\r"))
         if not data:
             self._deafen()  # a terminal that is gone would be ready for ever
-        line = data.decode("utf-8", "replace").rstrip("\r\n") if data else None
+            self._take(self.take_begun() or None)
+
+    def _take(self, line: str | None) -> None:
         if self._asking is not None and not self._asking.done():
             self._asking.set_result(line)
         elif line is not None and self._on_line is not None:

@@ -206,7 +206,8 @@ class _Repl:
         while not self._plain.gone:
             self._plain.end_line()
             try:
-                return prompts.read()
+                begun = self._keyboard.take_begun() if self._keyboard else ""
+                return begun + prompts.read()
             except EOFError:
                 self._plain.say("" if self._keyboard else "end of input")
                 return None

@@ -1,6 +1,7 @@
 """The plain REPL in a real terminal, against scripts on a real socket."""
 
 import asyncio
+import json
 import signal
 
 import pytest
@@ -209,3 +210,21 @@ async def test_the_exit_code_of_a_pipe_is_that_of_the_last_turn(place: Place) ->
     async with PracticeServer(script=Script.parse("[[reply]]\nstatus = 401\n")) as server:
         ended = await run(Place(place.folder, server.base_url), stdin="hello\n")
     assert ended.code == 1
+
+
+async def test_a_paste_of_many_lines_is_taken_whole_and_in_order(place: Place) -> None:
+    lines = [f"line {number} of a paste" for number in range(60)]
+    noted = Script.parse('after = "repeat"\n[[reply]]\ntext = "Noted."')
+    async with (
+        PracticeServer(script=noted) as server,
+        Terminal(Place(place.folder, server.base_url), "--plain") as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("\n".join(lines) + "\n")
+        for _ in lines:
+            await terminal.sees("Noted.")
+        terminal.type("/exit\n")
+        assert await terminal.ends() == 0
+    (path,) = place.state.glob("sessions/*/*.jsonl")
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [event["prompt"] for event in events if event["type"] == "turn_started"] == lines
