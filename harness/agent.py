@@ -23,6 +23,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -122,6 +123,7 @@ class Agent:
         self._clock = clock or SystemClock()
         self._log = log or logging.getLogger("harness")
         self._signals = Signals()
+        self._one_at_a_time = asyncio.Lock()
         self._catalogue = Catalogue()
         self._facts = Facts(self.settings.workspace)
         self._limits = recovery_limits(self.settings, interactive=self._asker.present)
@@ -169,21 +171,22 @@ class Agent:
     async def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield every event until the turn has ended; the last one is `TurnEnded`.
 
-        Closing the iterator early ends the turn and whatever it was running.
+        Closing the iterator early ends the turn and whatever it was running. A turn that is asked for while another
+        runs waits for its end.
         """
-        async with aclosing(self._events(self._run(prompt))) as events:
+        async with aclosing(self._events(partial(self._run, prompt))) as events:
             async for event in events:
                 yield event
 
     async def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
-        async with aclosing(self._events(self._run(None))) as events:
+        async with aclosing(self._events(partial(self._run, None))) as events:
             async for event in events:
                 yield event
 
     async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Shorten the history now; `focus` says what the summary should pay attention to (recovery E4)."""
-        async with aclosing(self._events(self._compact(focus))) as events:
+        async with aclosing(self._events(partial(self._compact, focus))) as events:
             async for event in events:
                 yield event
 
@@ -193,7 +196,7 @@ class Agent:
         self._calls.forget_sizes()
 
     def set_model(self, model: str) -> None:
-        """Ask another model from the next request on."""
+        """Ask another model from the next turn on."""
         self.conversation.emit(SettingChanged("model", model))
         self._executor.use_model(model)
         self.model = model
@@ -344,21 +347,22 @@ class Agent:
         conversation.emit(Transition(conversation.step, stop.code, stop.reason))
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
 
-    async def _events(self, work: Coroutine[None, None, None]) -> AsyncGenerator[Event, None]:
-        """What is emitted while `work` runs."""
+    async def _events(self, work: Callable[[], Coroutine[None, None, None]]) -> AsyncGenerator[Event, None]:
+        """What is emitted while `work` runs; it begins when whatever ran before has ended."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self.conversation.listen(queue.put_nowait)
-        task = asyncio.ensure_future(work)
-        task.add_done_callback(lambda _: queue.put_nowait(None))
-        try:
-            while (event := await queue.get()) is not None:
-                yield event
-            await task
-        finally:
-            self.conversation.listen(None)
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
+        async with self._one_at_a_time:
+            self.conversation.listen(queue.put_nowait)
+            task = asyncio.ensure_future(work())
+            task.add_done_callback(lambda _: queue.put_nowait(None))
+            try:
+                while (event := await queue.get()) is not None:
+                    yield event
+                await task
+            finally:
+                self.conversation.listen(None)
+                if not task.done():
+                    task.cancel()
+                    await asyncio.wait({task})
 
 
 def _asked(cut: CutCall) -> Block:
