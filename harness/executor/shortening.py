@@ -22,6 +22,7 @@ from harness.recovery.compaction import (
 )
 from harness.recovery.output_cap import cap_for
 from harness.recovery.shrinking import Round, Shrunk, drainable, middle_cut, shrink
+from harness.tools.reading import ReadFileArguments
 from harness.tools.tool import ToolContext
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
@@ -85,16 +86,23 @@ class Shortening:
 
     def drain(self, model: str, tokens: int) -> None:
         """Shorten old tool results, oldest first, until `tokens` are saved; the whole texts go to disk."""
-        messages = self._conversation.messages
+        messages = list(self._conversation.messages)
         before = self._calls.estimate(model, messages)
         self._conversation.emit(CompactionStarted("reactive", before))
+        places = {
+            block["tool_use_id"]: at
+            for at, message in enumerate(messages)
+            for block in message.content
+            if block.get("type") == "tool_result"
+        }
         saved = 0
         for call_id in drainable(history.rounds(messages)):
             if saved >= tokens:
                 break
-            shorter = tuple(self._drained(message, call_id) for message in messages)
-            saved += sum(self._calls.count(m) for m in messages) - sum(self._calls.count(m) for m in shorter)
-            messages = shorter
+            at = places[call_id]
+            shorter = self._drained(messages[at], call_id)
+            saved += self._calls.count(messages[at]) - self._calls.count(shorter)
+            messages[at] = shorter
         self._replace(history.repaired(history.without_thinking(messages)).messages, "truncation")
         after = self._calls.estimate(model, self._conversation.messages)
         detail = "old tool results were shortened; their whole text is on disk"
@@ -112,8 +120,6 @@ class Shortening:
                 return block  # what cannot be kept is not taken out; if nothing can, a compaction follows
             return {**block, "content": f"{middle_cut(block['content'], 400)}\n[whole result: {file}]"}
 
-        if not any(block.get("tool_use_id") == call_id for block in message.content):
-            return message
         return replace(message, content=tuple(short(block) for block in message.content))
 
     # ── compaction ──────────────────────────────────────────────────────────────────────────────
@@ -233,8 +239,8 @@ class Shortening:
     async def _files(self, older: Sequence[Round], budget: int) -> AsyncIterator[str]:
         """The files that were read or written last, read again."""
         reader = self._toolbox.get("read_file")
-        if reader is None:
-            return
+        if reader is None or reader.arguments is not ReadFileArguments:
+            return  # one of somebody else's making is run for the model only, and where it is allowed
         context = self._context("restored")
         for path in _files_in_use(older)[:RESTORED_FILES]:
             result = await reader.run(context, reader.parse({"path": path}))
