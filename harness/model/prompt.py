@@ -180,12 +180,6 @@ CONTINUE = "Go on."
 BEGINNING_MISSING = "(The beginning of this conversation is not available.)"
 """Opens a history that would otherwise begin with the assistant's words."""
 
-SMALLER_PIECES = (
-    "Your last tool call was cut off before it was whole, so it was not run. Do the same in smaller pieces: write a "
-    "long file in several steps, each call well below the output limit."
-)
-"""User message after a cut call that does not stand in the history."""
-
 
 def cut_call_result(tool: str, why: str) -> str:
     """Error result for a tool call that broke off; it names the cause and asks for smaller pieces (recovery D4).
@@ -208,18 +202,8 @@ CANCELLED_RESULT = "Not run: the turn was interrupted before this call started."
 """For calls that waited behind the interrupted one."""
 FAILED_WITHOUT_WORDS = "The tool failed and gave no reason."
 
-
-def denied_result(why: str = "") -> str:
-    """Result of a call that a person, a rule or the mode did not allow."""
-    reason = f" They said: {why.strip()}" if why.strip() else ""
-    return (
-        f"Not run: permission was denied.{reason} Do not try to get the same effect in another way; propose something "
-        "else or ask."
-    )
-
-
 INTERRUPTION_NOTE = "(The person interrupted the turn here.)"
-"""Text block behind the results of an interrupted turn; left out when they typed a new prompt instead (recovery J2)."""
+"""Ends an interrupted turn. A prompt typed while a turn runs interrupts nothing and is used next (recovery J2)."""
 
 
 def token_budget_nudge(used: int, target: int) -> str:

@@ -152,8 +152,6 @@ class Estimator:
     """Share of the newest report in the ratio."""
     LEAST_COUNT = 200
     """Requests below this say more about overheads than about the ratio."""
-    MARGIN = 1.05
-    """What `at_most` adds to be on the safe side."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
@@ -170,10 +168,6 @@ class Estimator:
         if anchor is None or request_count < anchor.counted:
             return round(self.ratio(model) * request_count)
         return anchor.tokens + round(self.ratio(model) * (request_count - anchor.counted))
-
-    def at_most(self, model: str, request_count: int) -> int:
-        """The estimate with a margin of five percent, for decisions that must not be too low."""
-        return round(self.estimate(model, request_count) * self.MARGIN)
 
     def observe(self, model: str, request_count: int, usage: Usage, *, reply_count: int | None = None) -> None:
         """Learn from what the API reported for a request of `request_count` counted tokens.

@@ -20,7 +20,7 @@ class OneOff(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecoveryLimits:
-    """Every number of the policy. All of them are settings; the defaults are those of recovery §8."""
+    """The numbers of the policy that can differ; the defaults are those of recovery §8. Most of them are settings."""
 
     retries_per_request: int = 10
     retries_per_turn: int = 30

@@ -111,8 +111,6 @@ def test_breakpoints_are_few_repeatable_and_change_nothing_else(calls: list[int]
 def test_the_texts_of_the_recovery_say_what_they_are_given() -> None:
     assert "write_file" in prompt.cut_call_result("write_file", "the reply reached the output limit.")
     assert "limit)." in prompt.cut_call_result("write_file", "the reply reached the output limit.")
-    assert "too risky" in prompt.denied_result("too risky")
-    assert "  " not in prompt.denied_result()
     assert "1,200 of the 50,000" in prompt.token_budget_nudge(1_200, 50_000)
     assert "the tests" in prompt.summary_request("the tests")
     assert prompt.summary_request(" ") == prompt.summary_request()
