@@ -5,7 +5,7 @@ after that is answered whole, by a model that looks at the history it is sent an
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -20,8 +20,8 @@ from harness.practice.sse import frames
 
 WHOLE = os.environ.get("HARNESS_TEST_FAULT_GRID") == "full"
 """Play every cell; otherwise a part of them that still has every fault, every shape and every place."""
-SHARE = 4
-"""One cell in so many is played when the grid is not played whole; so are all cells of small groups."""
+SHARE = 11
+"""One cell in so many is played when the grid is not played whole; of small groups, all are."""
 
 FIRST = "The first half of the answer lies in the morning."
 SECOND = " The second half is what the evening makes of it."
@@ -85,7 +85,7 @@ SHAPES = (
     Shape("long text", (Text(LONG),)),
     Shape("two texts", (Text(FIRST), Text(SECOND))),
     Shape("text around a call", (Text(FIRST), note("one"), Text(SECOND))),
-    Shape("text and a call without arguments cut", (Text(FIRST), note("one"), note("two")), chunk=7),
+    Shape("text and two calls in small pieces", (Text(FIRST), note("one"), note("two")), chunk=7),
 )
 
 
@@ -133,7 +133,7 @@ class Cell:
 class Model:
     """Answers whatever is asked after a fault. A pure function of the request, as models are."""
 
-    def __init__(self, cells: list[Cell]) -> None:
+    def __init__(self, cells: Sequence[Cell]) -> None:
         self._cells = {cell.key: cell for cell in cells}
 
     def answer(self, request: Json) -> ScriptedReply:
@@ -157,7 +157,7 @@ class Model:
                 return mode is Mode.STARTS_OVER or not said & {FIRST, SECOND, FIRST + SECOND}
 
 
-def script(cells: list[Cell]) -> Script:
+def script(cells: Sequence[Cell]) -> Script:
     """The script that plays all of them, in any order."""
     return Script([cell.step() for cell in cells])
 
@@ -238,11 +238,10 @@ def statuses() -> Iterator[StatusFault]:
         yield from (StatusFault(status, body=body) for status in (429, 500, 502, 503, 529))
 
 
-def cells_of(kind: str, shape: Shape, *, share: int = SHARE) -> list[Cell]:
+def cells_of(kind: str, shape: Shape) -> list[Cell]:
     """The cells for one kind of fault in one shape of reply."""
-    found = list(faults_of(kind, shape))
-    every = [(fault, mode) for fault in found for mode in Mode]
-    # The step has no factor in common with what repeats in the list, so that nothing is left out for good.
-    offset = (len(kind) + len(shape.name)) % share
-    chosen = every if WHOLE or len(every) <= 2 * share else every[offset :: share + 1]
+    every = [(fault, mode) for fault in faults_of(kind, shape) for mode in Mode]
+    # Another beginning for each group, so that a place left out in one is played in the next.
+    begin = (len(kind) + len(shape.name)) % SHARE
+    chosen = every if WHOLE or len(every) <= SHARE else every[begin::SHARE]
     return [Cell(number, shape, fault, mode) for number, (fault, mode) in enumerate(chosen, 1)]

@@ -33,9 +33,7 @@ SILENT = {"stall", "pings_only"}
 
 @pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_fault_anywhere_in_a_stream_costs_at_most_one_request(
-    kind: str, shape: Shape, tmp_path: Path
-) -> None:
+async def test_a_fault_anywhere_in_a_stream_costs_at_most_one_request(kind: str, shape: Shape, tmp_path: Path) -> None:
     values = IMPATIENT if kind in SILENT else {}
     assert await wrong(cells_of(kind, shape), tmp_path, values) == []
 
@@ -48,24 +46,26 @@ async def test_a_status_with_any_header_costs_one_request(shape: Shape, tmp_path
 
 async def wrong(cells: Sequence[Cell], folder: Path, values: dict[str, object]) -> list[str]:
     """Play the cells; say of each one that went wrong what did."""
-    left, found = list(cells), []
-    async with PracticeServer(Model(list(cells)), script=script(list(cells)), remember=100_000) as server:
+    left = list(cells)
+    found: list[str] = []
+    async with PracticeServer(Model(cells), script=script(cells), remember=100_000) as server:
+        settings = settings_of(folder, server.base_url, **values).settings
 
         async def work() -> None:
-            settings = settings_of(folder, server.base_url, **values).settings
-            while left:
-                cell = left.pop()
-                conversation = Conversation(ignore)
-                async with Agent(
-                    settings, tools=[note_tool(folder)], clock=VirtualClock(), conversation=conversation
-                ) as agent:
+            conversation = Conversation(ignore)
+            async with Agent(
+                settings, tools=[note_tool(folder)], clock=VirtualClock(), conversation=conversation
+            ) as agent:
+                while left:
+                    cell = left.pop()
                     turn = await played(agent.run(cell.prompt))
-                said = [message.text for message in conversation.messages if message.role == "assistant"]
-                posts = [post for post in server.requests if cell.key in str(post.body["messages"][0])]
-                found.extend(f"{cell}: {problem}" for problem in problems(cell, turn, posts, said, folder))
+                    said = [message.text for message in conversation.messages if message.role == "assistant"]
+                    posts = [post for post in server.requests if cell.key in str(post.body["messages"][0])]
+                    found.extend(f"{cell}: {problem}" for problem in problems(cell, turn, posts, said, folder))
+                    agent.clear()
 
         async with asyncio.TaskGroup() as workers:
-            for _ in range(AT_ONCE):
+            for _ in range(min(AT_ONCE, len(cells))):
                 workers.create_task(work())
     return found
 
