@@ -235,6 +235,7 @@ class Agent:
 
     async def aclose(self) -> None:
         """Close all connections, and end what commands left running in the background."""
+        await self._calls.aclose()
         await self._connection.aclose()
         await end_left_over(str(self._outputs))
 

@@ -75,6 +75,7 @@ class ModelCalls:
         self._estimator = Estimator(counter)
         self._chance = chance
         self._loading: asyncio.Future[bool] | None = None
+        self._looking_up: asyncio.Task[None] | None = None
         self.asked_cap = 0
         """Output tokens that the last request asked for."""
         self.system = system
@@ -130,6 +131,8 @@ class ModelCalls:
         )
         if isinstance(outcome, Fault):
             situation = self._overflowing(situation, self._conversation.messages)
+        else:
+            self._look_up(state.model)
         return Answered(outcome, shown, situation)
 
     async def send(
@@ -189,6 +192,20 @@ class ModelCalls:
     def forget_sizes(self) -> None:
         """The history was replaced or the model changed: the last measured size says nothing any more (api R31)."""
         self._estimator.reset()
+
+    async def aclose(self) -> None:
+        """End what was begun in the background."""
+        if self._looking_up is not None and not self._looking_up.done():
+            self._looking_up.cancel()
+            await asyncio.wait({self._looking_up})
+
+    def _look_up(self, model: str) -> None:
+        """Ask the server for the limits of a model that the table does not know, once (api R32)."""
+        if self._looking_up is None and not self._catalogue.knows(model):
+            self._looking_up = asyncio.create_task(self._update_catalogue())
+
+    async def _update_catalogue(self) -> None:
+        self._catalogue.update(await self._client().models())
 
     def _count_exactly(self, situation: Situation) -> None:
         """Load the vocabulary, in a thread, once the size of the prompt begins to matter: it takes 80 MB."""

@@ -1,6 +1,6 @@
 """What is known about the models: window, output cap, price.
 
-The table is api §5.2. It is a start, not the truth: the models endpoint refreshes it and the numbers in
+The table is api §5.2. It is a start, not the truth: what it lacks the models endpoint adds, and the numbers in
 error texts correct it (api R32). A model that nobody knows gets a careful card instead of an error.
 """
 
@@ -126,6 +126,10 @@ class Catalogue:
     def card(self, model: str) -> ModelCard:
         """The best card for `model`; never fails."""
         return self._learned.get(model) or known_card(model)
+
+    def knows(self, model: str) -> bool:
+        """Whether the card of `model` is more than a careful guess."""
+        return model in self._learned or replace(known_card(model), id="") != UNKNOWN_MODEL
 
     def update(self, cards: Iterable[ModelCard]) -> None:
         """Take over what the models endpoint says. What it leaves out (prices, mostly) stays as known."""
