@@ -72,6 +72,7 @@ from harness.recovery import (
     TurnState,
     after_tools,
     decide,
+    over_budget,
 )
 from harness.settings import Settings
 from harness.tools.process import end_left_over
@@ -289,6 +290,8 @@ class Agent:
     async def _ask_model(self, turn: Turn) -> Decision:
         """Ask the model until the policy says something other than "the same once more"."""
         while True:
+            if spent := over_budget(turn.state, self._limits, self.conversation.spend.cost_usd):
+                return spent
             await self._executor.pause(turn)
             if self._signals.interrupt.is_set():
                 return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)

@@ -40,7 +40,7 @@ from harness.recovery.decisions import (
     SwitchModel,
     Wait,
 )
-from harness.recovery.policy import after_tools, before_request, decide, decide_summary
+from harness.recovery.policy import after_tools, before_request, decide, decide_summary, over_budget
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
 
 __all__ = [
@@ -64,4 +64,5 @@ __all__ = [
     "before_request",
     "decide",
     "decide_summary",
+    "over_budget",
 ]

@@ -1,7 +1,7 @@
 """The policy: an outcome and a situation in, one decision out.
 
 `decide` splits by what came back: `replies` goes by the stop reason, `faults` by the kind of the fault.
-`before_request` and `after_tools` are the two checks outside a model call, `decide_summary` is for the one
+`before_request`, `over_budget` and `after_tools` are the checks outside a model call, `decide_summary` is for the one
 call that is not part of the conversation.
 """
 
@@ -29,9 +29,8 @@ def before_request(
     state: TurnState, health: CompactionHealth, step: int, limits: RecoveryLimits, situation: Situation
 ) -> Decision | None:
     """What has to happen before the next request may go out; None when it may (recovery E4, E5, E10, H3)."""
-    if limits.max_cost_usd is not None and situation.cost_usd >= limits.max_cost_usd:
-        reason = f"the budget of ${limits.max_cost_usd:.2f} is spent (${situation.cost_usd:.2f})"
-        return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED)
+    if spent := over_budget(state, limits, situation.cost_usd):
+        return spent
     levels = thresholds(situation.window, situation.max_output)
     if situation.prompt_tokens < levels.compact:
         return None
@@ -48,6 +47,17 @@ def before_request(
         )
         return Stop(state, reason, TransitionCode.BLOCKING_LIMIT)
     return None
+
+
+def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> Stop | None:
+    """What ends the turn before a request, also a repeated one, once the money is spent; None while some is left (H3).
+
+    `cost_usd` is what the session has cost.
+    """
+    if limits.max_cost_usd is None or cost_usd < limits.max_cost_usd:
+        return None
+    reason = f"the budget of ${limits.max_cost_usd:.2f} is spent (${cost_usd:.2f})"
+    return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED)
 
 
 def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool) -> Stop | None:
