@@ -133,5 +133,8 @@ class Stop(Decision):
 
 
 def speakable(content: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The blocks that may end a turn: nobody will answer a tool call in them."""
-    return tuple(block for block in content if block.get("type") != "tool_use")
+    """The blocks that may end a turn: nobody will answer a tool call in them, and no message may end with thinking."""
+    spoken = [block for block in content if block.get("type") != "tool_use"]
+    while spoken and spoken[-1].get("type") in ("thinking", "redacted_thinking"):
+        spoken.pop()
+    return tuple(spoken)
