@@ -16,7 +16,6 @@ from harness.practice.improviser.values import Result
         (prompt.CONTINUE_AFTER_BREAK, UserText.CONTINUE),
         (prompt.CONTINUE_AFTER_EMPTY, UserText.CONTINUE),
         (prompt.CONTINUE, UserText.CONTINUE),
-        (prompt.SMALLER_PIECES, UserText.CONTINUE),
         ("continue", UserText.CONTINUE),
         ("続けてください", UserText.CONTINUE),
         (prompt.token_budget_nudge(1_000, 20_000), UserText.NUDGE),
