@@ -59,8 +59,6 @@ def test_reminders_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "denied", "cancelled", "missing"),
     [
-        (prompt.denied_result(), True, False, False),
-        (prompt.denied_result("too dangerous"), True, False, False),
         (Deny("too dangerous", by="person").message, True, False, False),
         (Deny("nobody can be asked here").message, True, False, False),
         (prompt.INTERRUPTED_RESULT, False, True, False),
