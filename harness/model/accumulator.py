@@ -189,6 +189,7 @@ class Accumulator:
         if isinstance(delta, dict):
             if isinstance(reason := delta.get("stop_reason"), str):
                 self.stop_reason = reason
+                self._close_open_text()
             if isinstance(details := delta.get("stop_details"), dict):
                 self.stop_details = details
         self._count(data)

@@ -373,3 +373,9 @@ def test_text_that_was_never_closed_belongs_to_a_complete_message() -> None:
 def test_text_that_was_never_closed_is_whole_when_another_block_begins() -> None:
     events = [message_start(), *text(0, "first, ", closed=False), *text(1, "second", closed=False), *end("end_turn")]
     assert accumulated(events).reply().text == "first, second"
+
+
+def test_text_that_was_never_closed_is_whole_when_the_reason_of_the_end_is_known() -> None:
+    events = [message_start(), *text(0, "first, ", closed=False), *text(1, "second", closed=False), *end("end_turn")]
+    (first, second), _ = accumulated(events[:-1]).kept()
+    assert (first["text"], second["text"]) == ("first, ", "second")
