@@ -39,6 +39,8 @@ def parse(text: str, name: str) -> Script:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
+    except RecursionError as error:
+        raise ScriptError(f"{name}: is nested too deeply; write it in fewer levels.") from error
     top = Table(data, name)
     entries = top.any("reply") or []
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

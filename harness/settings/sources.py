@@ -123,6 +123,8 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
         raise SettingsError(f"{path} is not UTF-8 text; save it as such.") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}; put this right.") from error
+    except RecursionError as error:
+        raise SettingsError(f"{path} is nested too deeply; put this right.") from error
     for name in data:
         if name not in Settings.model_fields:
             raise SettingsError(f"{path}: there is no setting {name!r}{_nearest(name, Settings.model_fields)}.")

@@ -33,6 +33,7 @@ from tests.settings.conftest import Place
         ("max_turns = '" + "x" * 500 + "'", "x…; give a whole number"),
         ("modle = 'x'", ": there is no setting 'modle', perhaps 'model' was meant."),
         ("[retry]\nmax = 3", ": there is no setting 'retry'"),
+        ("plain = " + "[" * 5000, " is nested too deeply; put this right."),
         ("model = 'a'\nplain = ", " is not valid TOML: Invalid value (at line 2, column 9); put this right."),
         (
             "model = 'a'\nmodel = 'b'",
