@@ -23,10 +23,10 @@ from tests.agent.stage import Played, VirtualClock, check_events, check_requests
 
 pytestmark = pytest.mark.anyio
 
-AT_ONCE = 8
+AT_ONCE = 16
 """Agents that work at the same time."""
 IMPATIENT: dict[str, object] = {
-    f"watch_{limit}_s": 0.4 for limit in ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
+    f"watch_{limit}_s": 0.8 for limit in ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
 }
 SILENT = {"stall", "pings_only"}
 
