@@ -93,6 +93,9 @@ async def run(
         process = await uninterrupted(creation)
     except asyncio.CancelledError:
         os.close(reading)
+        if not creation.cancelled() and creation.exception() is None:
+            # Its session finds members whose environment cannot be read yet, because they have only just begun.
+            tree.leader = creation.result().pid
         await uninterrupted(tree.end(limits))
         raise
     except BaseException:
