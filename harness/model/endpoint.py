@@ -80,7 +80,8 @@ def _address(base_url: str) -> str:
     if parts.scheme not in ("http", "https") or not host:
         raise EndpointError("base_url", f"is {url!r}", "begin it with http:// or https:// and a host")
     if parts.query or parts.fragment:
-        raise EndpointError("base_url", f"is {url!r}", "write it without ? and #")
+        shown = f"{parts.scheme}://{parts.netloc}{parts.path}"  # what follows may hold a key
+        raise EndpointError("base_url", f"has something behind {shown!r}", "write it without ? and #")
     return url.rstrip("/")
 
 

@@ -17,7 +17,13 @@ from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, Too
 from harness.visible import visible
 
 LONGEST_S = 600
-SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "HARNESS_API_KEY", "HARNESS_AUTH_TOKEN")
+SECRETS = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "HARNESS_API_KEY",
+    "HARNESS_AUTH_TOKEN",
+)
 """A command does not get what pays for the model: `env` would write it into the history and the journal."""
 CRASHES = frozenset(
     128 + number

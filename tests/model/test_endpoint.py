@@ -74,3 +74,10 @@ def test_other_hosts_need_a_key(host: str) -> None:
 def test_an_endpoint_prints_without_its_secrets() -> None:
     endpoint = Endpoint("https://x.example", Secret("sk-visible"), None, "environment")
     assert "sk-visible" not in repr(endpoint)
+
+
+def test_what_stands_behind_a_question_mark_is_not_shown() -> None:
+    with pytest.raises(EndpointError) as error:
+        checked("https://gateway.example/v1?key=sk-very-secret", api_key="k", origin="test")
+    assert "sk-very-secret" not in str(error.value)
+    assert "https://gateway.example/v1" in str(error.value)
