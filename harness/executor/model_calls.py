@@ -200,8 +200,9 @@ class ModelCalls:
             await asyncio.wait({self._looking_up})
 
     def _look_up(self, model: str) -> None:
-        """Ask the server for the limits of a model that the table does not know, once (api R32)."""
-        if self._looking_up is None and not self._catalogue.knows(model):
+        """Ask the server for the limits of its models, once; a server on loopback only about a model that the table
+        does not know (api R32)."""
+        if self._looking_up is None and (self._client().remote or not self._catalogue.knows(model)):
             self._looking_up = asyncio.create_task(self._update_catalogue())
 
     async def _update_catalogue(self) -> None:

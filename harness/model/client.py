@@ -89,6 +89,11 @@ class ModelClient:
         self._building: Future[Line] | None = None
         self._line: Line | None = None
 
+    @property
+    def remote(self) -> bool:
+        """The endpoint is on another machine."""
+        return not self._endpoint.is_loopback
+
     def preload(self) -> None:
         """Begin to import the SDK in a thread of its own. Returns at once; a second call changes nothing."""
         if self._building is not None:

@@ -488,3 +488,8 @@ async def test_loopback_is_safe_from_the_environment_and_stderr_stays_empty() ->
         (request,) = server.requests
         assert "poison" not in str(request.headers)
         assert request.headers["anthropic-version"][:2] == "20"
+
+
+@pytest.mark.parametrize(("address", "remote"), [("https://api.example.com", True), ("http://127.0.0.1:8000", False)])
+async def test_a_client_knows_whether_its_server_is_elsewhere(address: str, remote: bool) -> None:
+    assert ModelClient(checked(address, api_key="sk-1", origin="test")).remote is remote
