@@ -128,6 +128,8 @@ async def _until_end(
         await pipe.closed_within(limits.pipe_grace_s)
         return Finished(process.returncode, timed_out=True, left=left)
     closed = await pipe.closed_within(limits.pipe_grace_s)
+    if closed and tree.group_lives():
+        await asyncio.sleep(POLL_S)  # who has just closed the pipe is usually about to exit
     if closed and not tree.group_lives():
         return Finished(process.returncode)
     return Finished(process.returncode, left=tuple(map(_left_over, tree.members())))
