@@ -71,8 +71,8 @@ async def finished(command: list[str], environment: dict[str, str], folder: Path
     try:
         async with asyncio.timeout(LIMIT_S):
             out, err = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
     return Finished(process.returncode or 0, out.decode(), err.decode())

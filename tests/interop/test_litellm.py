@@ -4,32 +4,47 @@ A tool is called by a provider inside LiteLLM (`scripted_provider`), whose words
 events. The last tests have LiteLLM hand on a practice server's replies, faults included.
 """
 
+import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 from harness.agent import Agent
-from harness.events import FaultKind, FaultOccurred, RetryScheduled, TextDelta, ToolEnded, TransitionCode
+from harness.events import FaultKind, FaultOccurred, Json, RetryScheduled, TextDelta, ToolEnded, TransitionCode
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.agent.stage import Played, VirtualClock, calls, check_requests, fails, played, ran_in, says, settings_of
 from tests.agent.stage import run as runs
-from tests.interop.litellm_proxy import KEY, MOCK_REPLY, LiteLLM
-from tests.interop.programs import LITELLM, needed
-from tests.ui.program import Finished, Place, run
+from tests.interop.litellm_proxy import CONFIG, KEY, MOCK_REPLY, LiteLLM
+from tests.interop.programs import LIMIT_S, LITELLM, needed
+from tests.ui.program import Finished, Place, run, start
 
 needed(LITELLM)
 pytestmark = [pytest.mark.anyio, pytest.mark.interop]
 
 CLAUDE = "claude-sonnet-4-6"
 ANSWER = "The note says forty-two, and nothing else needs to be done."
+ENVIRONMENT = {"ANTHROPIC_API_KEY": KEY, "HARNESS_MAX_RETRIES": "1"}
+STREAM_JSON = ("--output-format", "stream-json")
 
 
-async def command(place: Place, litellm: LiteLLM, model: str, **env: str) -> Finished:
-    """The real command, with `model` of the proxy."""
-    served = Place(place.folder, litellm.base_url)
-    flags = ("-p", "What does the note say?", "--model", model, "--yolo")
-    return await run(served, *flags, env={"ANTHROPIC_API_KEY": KEY, "HARNESS_MAX_RETRIES": "1", **env})
+async def command(place: Place, litellm: LiteLLM, model: str, *more: str) -> Finished:
+    """The real command, with `model` of the proxy and `more` flags."""
+    return await run(_served(place, litellm), *_flags(model), *more, env=ENVIRONMENT)
+
+
+def _served(place: Place, litellm: LiteLLM) -> Place:
+    return Place(place.folder, litellm.base_url)
+
+
+def _flags(model: str) -> tuple[str, ...]:
+    return ("-p", "What does the note say?", "--model", model, "--yolo")
+
+
+def lines(ended: Finished) -> list[Json]:
+    """What `--output-format stream-json` wrote."""
+    return [json.loads(line) for line in ended.out.splitlines()]
 
 
 async def library(folder: Path, litellm: LiteLLM, model: str, **values: object) -> Played:
@@ -60,6 +75,31 @@ async def test_a_mock_reply_streams(tmp_path: Path, litellm: LiteLLM) -> None:
     assert "".join(pieces) == MOCK_REPLY
 
 
+async def test_stream_json_shows_a_mock_reply_piece_by_piece(place: Place, litellm: LiteLLM) -> None:
+    ended = await command(place, litellm, "mock-stream", *STREAM_JSON)
+    pieces = [line["text"] for line in lines(ended) if line["type"] == "text_delta"]
+    assert (ended.code, ended.err) == (0, "")
+    assert len(pieces) > 3
+    assert "".join(pieces) == MOCK_REPLY
+    assert (lines(ended)[-1]["type"], lines(ended)[-1]["result"]) == ("result", MOCK_REPLY)
+
+
+async def test_a_piece_is_shown_while_the_rest_is_still_on_its_way_through(place: Place, litellm: LiteLLM) -> None:
+    async with upstream(litellm, says(ANSWER, chunk="10", fault='{ kind = "stall", at = 6 }')):
+        process = await start(_served(place, litellm), *_flags(CLAUDE), *STREAM_JSON, env=ENVIRONMENT)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                while (line := json.loads(await process.stdout.readline()))["type"] != "text_delta":
+                    pass
+        finally:
+            process.kill()
+            await process.communicate()
+    assert ANSWER.startswith(line["text"])
+
+
 async def test_a_tool_is_run_and_its_result_comes_back(place: Place, litellm: LiteLLM) -> None:
     ended = await command(place, litellm, "scripted")
     assert (ended.code, ended.out) == (0, "The command said: forty-two.\n")
@@ -77,6 +117,13 @@ async def test_a_mock_reply_that_is_no_stream_is_named(place: Place, litellm: Li
     ended = await command(place, litellm, "mock-whole")
     assert (ended.code, ended.out) == (1, "")
     assert "200 with application/json instead of an event stream" in ended.err
+
+
+async def test_its_list_of_models_is_understood(place: Place, litellm: LiteLLM) -> None:
+    environment = {"ANTHROPIC_API_KEY": KEY, "HARNESS_MODEL": "mock-stream"}
+    ended = await run(_served(place, litellm), "doctor", "--online", env=environment)
+    (server,) = (line for line in ended.out.splitlines() if "server:" in line)
+    assert (ended.code, server.strip()) == (0, f"✓ server: {CONFIG.count('model_name')} models")
 
 
 # ── errors ──────────────────────────────────────────────────────────────────────────────────────────
@@ -111,6 +158,14 @@ async def test_a_mock_error_that_stays_ends_the_command_with_its_reason(
     assert status in retry
     assert last.startswith("harness: litellm.")
     assert "Traceback" not in ended.err
+
+
+async def test_stream_json_names_a_mock_error_and_its_retry(place: Place, litellm: LiteLLM) -> None:
+    ended = await command(place, litellm, "mock-429", *STREAM_JSON)
+    happened = [line["type"] for line in lines(ended)]
+    assert [line["fault"]["status"] for line in lines(ended) if line["type"] == "fault_occurred"] == [429, 429]
+    assert happened.count("retry_scheduled") == 1
+    assert (ended.code, happened[-1], lines(ended)[-1]["is_error"]) == (1, "result", True)
 
 
 async def test_a_prompt_too_long_for_it_is_known_by_its_wording(tmp_path: Path, litellm: LiteLLM) -> None:

@@ -61,7 +61,8 @@ async def practice(place: Place, *arguments: str) -> AsyncIterator[str]:
             first = (await process.stdout.readline()).decode()
         yield first.split()[-1]
     finally:
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         await end_of(process)
 
 
