@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from harness.events.health import Failure
 from harness.events.values import Fault, FaultKind, Json, Message, Origin, ToolOutcome, TransitionCode, Usage
 
 
@@ -325,6 +326,8 @@ class ToolEnded(Event):
     """Text to expand: the diff of an edit, the head of an output."""
     full_output: str | None = None
     """Path of the whole output, where the result was shortened."""
+    failure: Failure | None = None
+    """What its breaker counts; None for every outcome that says nothing against the tool (resilience A5)."""
 
 
 @dataclass(frozen=True, slots=True)

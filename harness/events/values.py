@@ -200,3 +200,5 @@ class ToolOutcome(StrEnum):
     """The arguments did not fit the schema, or the tool does not exist; nothing was run."""
     DENIED = "denied"
     CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    """Decided before it ran: its breaker is open, or the turn pauses (resilience A2)."""

@@ -2,7 +2,7 @@
 
 from harness.tools.arguments import ArgumentError
 from harness.tools.process import LeftOver, Limits, end_left_over
-from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult, tool
+from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolHealth, ToolResult, tool
 from harness.tools.toolbox import Toolbox, standard_tools
 from harness.tools.workspace import OutsideWorkspace, PathError, Workspace
 
@@ -16,6 +16,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolError",
+    "ToolHealth",
     "ToolResult",
     "Toolbox",
     "Workspace",

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from pydantic import BaseModel, create_model
 
-from harness.events import Json, ToolOutcome
+from harness.events import FailureCategory, Json, Score, ToolOutcome
 from harness.tools.arguments import Arguments, parse, schema_of
 from harness.tools.output import as_text, shorten
 from harness.tools.waiting import uninterrupted
@@ -43,6 +43,10 @@ class ToolResult:
     """Text to expand: a diff, the head of an output."""
     full_output: Path | None = None
     """Where the whole text is, if `content` was shortened."""
+    category: FailureCategory | None = None
+    """How the tool itself failed; set exactly where `outcome` is BROKEN."""
+    as_of: float | None = None
+    """Unix time at which the content was true, where the tool knows; None: now, or unknown (resilience A22)."""
 
 
 class ToolError(Exception):
@@ -77,6 +81,15 @@ def shorten_line(text: str, limit: int = 100) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolHealth:
+    """What a check before a call found (seed 000, step 10; resilience A24)."""
+
+    score: Score
+    why: str = ""
+    """One line for a person, where it is not AVAILABLE."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """Something the model may ask for."""
 
@@ -93,6 +106,13 @@ class Tool:
     """True: safe to run at the same time as other calls of which this is true."""
     preview: Callable[[ToolContext, Any], str] | None = None
     """What a permission question shows: the command, the diff."""
+    check: Callable[[], Awaitable[ToolHealth]] | None = None
+    """Says before a call whether the tool can work at all, for tools whose server may be away. Advice, asked rarely."""
+    resource: Callable[[Json], str | None] | None = None
+    """What the call reads or changes as a whole, such as a path; None where only a part of it is read. With it
+    a result can be seen to be older than a change (resilience A22)."""
+    caches: bool = False
+    """The tool is documented to answer from a cache at times."""
 
     def spec(self) -> Json:
         """The tool as the Messages API wants it, keys always in the same order (api R28)."""
@@ -171,10 +191,25 @@ def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name:
             return ToolResult(str(refusal), ToolOutcome.ERROR, shorten_line(str(refusal)))
         except Exception as error:  # noqa: BLE001  border: the function is not ours, and its failure must not end the turn
             text = f"{name} failed: {type(error).__name__}: {error}"
-            return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text))
+            return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=category_of(error))
         return _result_of(returned, context)
 
     return Tool(name, description, arguments, effect, run, parallel=parallel)
+
+
+def category_of(error: BaseException) -> FailureCategory:
+    """How a tool failed that raised `error` (resilience Q3)."""
+    match error:
+        case TimeoutError():
+            return FailureCategory.TIMEOUT
+        case ConnectionError():
+            return FailureCategory.TRANSPORT
+        case FileNotFoundError() | PermissionError():
+            return FailureCategory.CANNOT_START
+        case OSError():
+            return FailureCategory.SYSTEM
+        case _:
+            return FailureCategory.CRASHED
 
 
 def _result_of(returned: object, context: ToolContext) -> ToolResult:

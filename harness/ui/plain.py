@@ -35,6 +35,7 @@ OUTCOMES: Mapping[ToolOutcome, tuple[str, str, Tone]] = {
     ToolOutcome.INVALID: ("✗", "not run", Tone.TROUBLE),
     ToolOutcome.DENIED: ("○", "not allowed", Tone.TROUBLE),
     ToolOutcome.CANCELLED: ("○", "interrupted", Tone.TROUBLE),
+    ToolOutcome.SKIPPED: ("○", "skipped", Tone.TROUBLE),
 }
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
 STOPPED = frozenset({TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS})
