@@ -58,5 +58,5 @@ def system_prompt(settings: Settings) -> tuple[Block, ...]:
 
 
 def tools_for(settings: Settings) -> tuple[Tool, ...]:
-    """The six standard tools with the limits of the settings."""
+    """The seven standard tools with the limits of the settings."""
     return standard_tools(bash_timeout_s=settings.bash_timeout_s, result_characters=settings.result_characters)

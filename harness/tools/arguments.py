@@ -4,7 +4,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from harness.events import Json
 
@@ -20,6 +20,11 @@ class Arguments(BaseModel):
 
 class ArgumentError(ValueError):
     """The arguments of a call do not fit. Its text is one sentence for the model; nothing was run."""
+
+
+def broken_rule(sentence: str) -> PydanticCustomError:
+    """What a validator raises whose own words follow the name of the argument: "has 21 items; 20 are the most"."""
+    return PydanticCustomError("broken_rule", "{sentence}", {"sentence": sentence})
 
 
 def schema_of(model: type[BaseModel]) -> Json:
@@ -55,7 +60,9 @@ def parse(tool: str, model: type[BaseModel], input: Json) -> BaseModel:
 
 def _sentences(faults: list[ErrorDetails], model: type[BaseModel], input: Json) -> list[str]:
     """One part of a sentence for each fault; a misspelt argument is not also reported as missing."""
-    unknown = [str(fault["loc"][0]) for fault in faults if fault["type"] == "extra_forbidden"]
+    unknown = [
+        str(fault["loc"][0]) for fault in faults if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1
+    ]
     meant = {near for name in unknown if (near := _nearest(name, model))}
     told = [
         fault
@@ -73,10 +80,16 @@ def _sentence(fault: ErrorDetails, model: type[BaseModel], input: Json) -> str:
             field = model.model_fields.get(name)
             meaning = f" ({field.description.rstrip('.')})" if field and field.description else ""
             return f"the argument `{name}`{meaning} is missing"
+        case "extra_forbidden" if len(fault["loc"]) > 1:
+            return f"there is no `{name}`"
         case "extra_forbidden":
             near = _nearest(name, model)
             takes = ", ".join(model.model_fields) or "none"
             return f"there is no argument `{name}` " + (f"(did you mean `{near}`?)" if near else f"(it takes {takes})")
+        case "model_type":
+            return f"`{name}` was {_short(fault['input'])}, but input should be an object"
+        case "broken_rule":
+            return f"`{name}` {fault['msg']}"
         case _:
             problem = fault["msg"][:1].lower() + fault["msg"][1:]
             return f"`{name}` was {_short(fault['input'])}, but {problem}"

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from pydantic import BaseModel, create_model
 
-from harness.events import FailureCategory, Json, Score, ToolOutcome
+from harness.events import FailureCategory, Json, PlanItem, Score, ToolOutcome
 from harness.tools.arguments import Arguments, parse, schema_of
 from harness.tools.output import as_text, shorten
 from harness.tools.waiting import uninterrupted
@@ -47,6 +47,8 @@ class ToolResult:
     """How the tool itself failed; set exactly where `outcome` is BROKEN."""
     as_of: float | None = None
     """Unix time at which the content was true, where the tool knows; None: now, or unknown (resilience A22)."""
+    plan: tuple[PlanItem, ...] | None = None
+    """The sub-tasks that the call declares, all of them; None: it says nothing about them (seed 000, step 5)."""
 
 
 class ToolError(Exception):

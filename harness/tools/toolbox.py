@@ -7,6 +7,7 @@ from harness.events import Json
 from harness.tools.editing import edit_file_tool, write_file_tool
 from harness.tools.globbing import glob_tool
 from harness.tools.grepping import grep_tool
+from harness.tools.planning import todo_write_tool
 from harness.tools.process import Limits
 from harness.tools.reading import read_file_tool
 from harness.tools.shell import bash_tool
@@ -48,7 +49,7 @@ class Toolbox:
 
 
 def standard_tools(*, bash_timeout_s: float = 120.0, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
-    """The six tools every agent has."""
+    """The seven tools every agent has."""
     return (
         bash_tool(Limits(time_s=bash_timeout_s), result_characters),
         read_file_tool(result_characters),
@@ -56,6 +57,7 @@ def standard_tools(*, bash_timeout_s: float = 120.0, result_characters: int = RE
         edit_file_tool(),
         glob_tool(),
         grep_tool(result_characters=result_characters),
+        todo_write_tool(),
     )
 
 

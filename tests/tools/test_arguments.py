@@ -21,6 +21,12 @@ TOOLBOX = Toolbox(standard_tools())
         ("read_file", {"path": "x", "offset": 0}, "`offset` was 0, but input should be greater than or equal to 1"),
         ("read_file", {"path": "x", "line": 4}, "there is no argument `line`"),
         ("glob", {"pattern": ["*"]}, "`pattern` was ['*'], but input should be a valid string"),
+        (
+            "todo_write",
+            {"items": [{"content": "x", "status": "done"}]},
+            "`items.0.text` is missing; there is no `",
+        ),
+        ("todo_write", {"items": ["x"]}, "`items.0` was 'x', but input should be an object"),
         ("glob", {"a": 1, "b": 1, "c": 1, "d": 1}, "; and 2 more"),
     ],
 )

@@ -61,6 +61,9 @@ _FIELDS: Mapping[str, str] = {
 }
 """How tools call the things that a plan speaks of."""
 
+_TODO_LISTS = r"todo_?(write|list|update)|(write|update)_?(todos?|plan)"
+"""Tools by which a model says what it means to do. They grant no wish, and this model follows its rules without."""
+
 _NEEDS: Mapping[Ability, tuple[str, ...]] = {
     Ability.RUN: ("command",),
     Ability.READ: ("path",),
@@ -107,7 +110,8 @@ class ToolSet:
     def own(self) -> tuple[Tool, ...]:
         """Tools that have none of the known abilities: somebody's own."""
         known = {tool.name for tool in self.abilities.values()}
-        return tuple(tool for tool in self.tools if tool.name not in known)
+        others = (tool for tool in self.tools if tool.name not in known)
+        return tuple(tool for tool in others if not re.fullmatch(_TODO_LISTS, tool.name, re.IGNORECASE))
 
     def can(self, ability: Ability) -> bool:
         """Whether the ability is there, directly or by way of the shell."""

@@ -119,6 +119,13 @@ def test_tools_of_other_clients_are_recognised() -> None:
 def test_our_own_tools_have_all_abilities_that_are_needed() -> None:
     tools = tool_set(Toolbox(standard_tools()).specs())
     assert set(tools.abilities) == set(Ability) - {Ability.LIST}
+    assert tools.own == ()
+
+
+@pytest.mark.parametrize("name", ["todo_write", "TodoWrite", "write_todos", "update_plan"])
+def test_a_list_of_todos_is_no_tool_for_a_wish(name: str) -> None:
+    spec = {"name": name, "description": "Write todos.", "input_schema": {"type": "object", "properties": {}}}
+    assert tool_set((spec,)).own == ()
 
 
 def test_the_answer_to_a_bare_request_is_in_words() -> None:
