@@ -43,6 +43,7 @@ class Conversation:
         self._record = record
         self._messages = list(messages)
         self._listener: Callable[[Event], None] | None = None
+        self._observers: list[Callable[[Event], None]] = []
         self.turn = turn
         self.step = step
         self.spend = spend or NOTHING_SPENT
@@ -59,10 +60,16 @@ class Conversation:
         """Let `listener` see every event after it was recorded; None ends that."""
         self._listener = listener
 
+    def observe(self, observer: Callable[[Event], None]) -> None:
+        """Let a part of the agent see every event after it was recorded and shown. It may emit what follows from it."""
+        self._observers.append(observer)
+
     def emit(self, event: Event) -> None:
         """Record an event and pass it on."""
         self._record(event)
         self.show(event)
+        for observer in self._observers:
+            observer(event)
 
     def show(self, event: Event) -> None:
         """Pass an event on without recording it."""

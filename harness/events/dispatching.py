@@ -25,6 +25,8 @@ class DispatchLimitsSet(Event):
     """The numbers from the next decision on: once when a session is opened, and at each change."""
 
     limits: DispatchLimits
+    tools: tuple[str, ...]
+    """The tools that may be called."""
 
 
 @dataclass(frozen=True, slots=True)

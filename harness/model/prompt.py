@@ -207,6 +207,11 @@ FAILED_WITHOUT_WORDS = "The tool failed and gave no reason."
 INTERRUPTION_NOTE = "(The person interrupted the turn here.)"
 """Ends an interrupted turn. A prompt typed while a turn runs interrupts nothing and is used next (recovery J2)."""
 
+PAUSE_NOTE = (
+    "(The turn was paused here because too many tool calls failed; the person has seen a report. If they ask you to go "
+    "on, begin with what can be done without the tools that fail.)"
+)
+
 
 def token_budget_nudge(used: int, target: int) -> str:
     """Asks for the rest of a token budget (recovery H2). Both numbers are output tokens of this turn."""

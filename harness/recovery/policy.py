@@ -60,10 +60,16 @@ def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> St
     return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED)
 
 
-def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool) -> Stop | None:
-    """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 17)."""
+def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool, paused: str = "") -> Stop | None:
+    """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 17).
+
+    `paused` says why the breakers want a pause (resilience A12); empty: they do not.
+    """
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
+    if paused:
+        reason = f"paused: {paused}; /retry goes on with a fresh budget"
+        return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
     if limits.max_steps is not None and state.steps >= limits.max_steps:
         reason = f"stopped after {state.steps} model calls with tools (--max-turns {limits.max_steps})"
         return Stop(state, reason, TransitionCode.MAX_TURNS)

@@ -43,7 +43,6 @@ def _ends(code: Code, exit_code: int, trigger: str, effect: str, guard: str, res
 
 
 HOOKS = "hooks (part 6)"
-BREAKERS = "breakers (part 2)"
 
 _ROWS = (
     _continues(
@@ -164,10 +163,9 @@ _ROWS = (
     _ends(
         Code.FAILURE_BUDGET_PAUSED,
         3,
-        "tools failed more often than the failure budget allows",
-        "a report of what is done, what is not, and how the tools are",
-        "-",
-        BREAKERS,
+        "tools failed as often as the failure budget allows, or nothing that is left can be done without open ones",
+        "a report of what is done, what is not, and how the tools are; going on begins a fresh budget",
+        "5 failures in a turn, those of one cause counted once",
     ),
     _ends(Code.STOP_HOOK_PREVENTED, 3, "a stop hook ends the turn", "the answer stands", "-", HOOKS),
     _ends(Code.HOOK_STOPPED, 3, "a tool hook ends the turn", "the remaining calls are answered", "-", HOOKS),

@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.settings.kinds import (
+    CascadeProbes,
     Count,
     CountOrNone,
     Dollars,
@@ -88,6 +89,21 @@ class Settings(BaseModel):
     """Characters of a tool's result that the model sees; the rest is kept on disk."""
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
+
+    failure_threshold: Count = 3
+    """Failures in a row after which a tool is not called any more, until a probe succeeds."""
+    failure_budget: Count = 5
+    """Failures of all tools in one turn, those of one cause counted once, before the turn pauses with a report."""
+    probe_distance: Count = 3
+    """Steps from the opening of a breaker to the probe."""
+    probe_lease: Count = 3
+    """Steps after which a probe without an outcome counts as lost."""
+    cascade_window: Count = 10
+    """Steps within which tools that open with the same error are taken to have one cause."""
+    cascade_probes: CascadeProbes = "canary"
+    """What tools that failed from one cause wait for: a probe after 3, 6, 12, 20 steps (canary), or /confirm (confirm)."""
+    count_errors: Switch = False
+    """Count also ordinary error results against a tool, such as a failed test; off: only failures of the tool itself."""
 
     watch_headers_s: Seconds = 60.0
     """Seconds until the model must begin to answer, for an empty prompt."""

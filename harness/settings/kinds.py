@@ -40,6 +40,7 @@ Text = Annotated[str, Field(min_length=1), Fits("a text")]
 SecretText = Annotated[Secret, Fits("a text")]
 Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
+CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 PermissionMode = Annotated[Literal["ask", "yolo", "deny"], Fits('"ask", "yolo" or "deny"')]
 
 

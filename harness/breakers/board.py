@@ -1,0 +1,533 @@
+"""The board: one pure answer to "may this tool be called now?", and what is learnt from how it went.
+
+It is the expeditor of seed 000: it decides what to attempt and never how. It calls no tool, retries nothing,
+rewrites nothing, and excuses nothing. `decide` gives CALL, SKIP, PROBE or PAUSE; `record` takes what came of the
+calls that were let through. There is no clock here: distances are steps, and a moment that is handed in is kept
+for the table and decides nothing. What happened is read with `news`, or not; the board does not care.
+
+Most calls are of healthy tools on a calm board. For these both methods are a lookup: a decision is made once
+and stands until something changes.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.breakers.capabilities import CapabilityMap
+from harness.breakers.routing import routes
+from harness.breakers.signature import suspected_root
+
+from harness.breakers.breaker import Breaker, BreakerLimits
+from harness.breakers.budget import Budget
+from harness.breakers.cascade import LONGEST, Cascades, Group
+from harness.breakers.decisions import Call, Decision, Finish, Pause, Probe, Result, Skip, Ticket
+from harness.breakers.scope import Scope, reduced
+from harness.breakers.scores import Scores
+from harness.events import (
+    BreakerChanged,
+    BreakerCommand,
+    BreakerState,
+    CascadeChanged,
+    CascadeMode,
+    CascadePhase,
+    Dispatch,
+    DispatchLimits,
+    DispatchReason,
+    Event,
+    Failure,
+    FailureCharged,
+    HealthRow,
+    LateResult,
+    PlanItem,
+    Score,
+)
+
+CLOSED, OPEN, HALF_OPEN = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
+DEGRADED_FLOOR = 2
+"""A degraded tool still may fail once (Q6)."""
+NEWS_KEPT = 1_000
+"""News that nobody read, before the oldest are dropped (A27)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the table shows of a tool besides its breaker; nothing is decided by it."""
+
+    last_failure: float | None = None
+    last_success: float | None = None
+    """Unix time; None: none yet."""
+    message: str = ""
+    """Of the last failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardState:
+    """A board, as it can be kept: `Board.restored` makes the same one of it (A26)."""
+
+    step: int
+    limits: DispatchLimits
+    breakers: tuple[tuple[str, Breaker, Seen], ...]
+    budget: Budget
+    cascades: Cascades
+    scores: Scores
+    items: tuple[PlanItem, ...]
+
+
+class _Row:
+    """One tool. Mutable, because a success on a calm board must cost next to nothing."""
+
+    __slots__ = ("breaker", "decided_at", "decision", "last_failure", "last_success", "message")
+
+    def __init__(self, breaker: Breaker, seen: Seen) -> None:
+        self.breaker = breaker
+        self.last_failure = seen.last_failure
+        self.last_success = seen.last_success
+        self.message = seen.message
+        self.decision: Decision | None = None
+        """Stands while the board has the version `decided_at`."""
+        self.decided_at = -1
+
+
+class Board:
+    """The breakers of the tools of one agent, its failure budget, and what they have in common."""
+
+    def __init__(
+        self,
+        tools: Iterable[str],
+        capabilities: CapabilityMap | None = None,
+        limits: DispatchLimits | None = None,
+    ) -> None:
+        """
+        Args:
+            tools: the names that may be called; all others are skipped (seed 000, step 10).
+            capabilities: what each provides, and what can take its place.
+        """
+        self._capabilities = capabilities or CapabilityMap(())
+        self._rows = {tool: _Row(Breaker(), Seen()) for tool in tools}
+        self._limits = limits or DispatchLimits()
+        self._step = 0
+        self._budget = Budget(self._limits.budget)
+        self._cascades = Cascades()
+        self._scores = Scores()
+        self._items: tuple[PlanItem, ...] = ()
+        self._news: list[Event] = []
+        self._unsettled: set[str] = set()
+        """Tools that are not closed."""
+        self._version = 0
+        """Rises with whatever could change a decision."""
+
+    # ── what may happen to a board ──────────────────────────────────────────────────────────────
+
+    def configure(self, limits: DispatchLimits) -> None:
+        """Work with other numbers from the next decision on."""
+        self._version += 1
+        if limits.budget != self._limits.budget:
+            self._budget = self._budget.of(limits.budget)
+        self._limits = limits
+
+    def begin_step(self, step: int) -> None:
+        """The loop goes round. Probes that had their time are lost (A8).
+
+        Raises ValueError when steps fall.
+        """
+        if step < self._step:
+            raise ValueError(f"step {step} comes after step {self._step}")
+        self._step = step
+        if self._unsettled or self._scores.given:
+            self._version += 1
+            for tool in sorted(self._unsettled):
+                breaker = self._rows[tool].breaker
+                if breaker.lease_over(step):
+                    self._put(tool, breaker.lost(step), "no outcome came in time")
+
+    def begin_cycle(self) -> None:
+        """A turn of the user begins, or a session is resumed: the budget is fresh, the breakers stay (A13)."""
+        self._version += 1
+        self._budget = self._budget.next_cycle(frozenset(group.signature for group in self._cascades.groups))
+
+    def plan(self, items: Sequence[PlanItem]) -> None:
+        """The sub-tasks that the turn has declared; empty: none."""
+        self._version += 1
+        self._items = tuple(items)
+
+    def score(self, tool: str, score: Score, why: str = "") -> None:
+        """What a check before the call said about a tool (A24). `why` is for those who listen."""
+        self._version += 1
+        self._scores = self._scores.with_score(tool, score, self._step + self._limits.score_lasts)
+
+    def decide(self, tool: str) -> Decision:
+        """May this tool be called now? A probe that is given is out from here on."""
+        row = self._rows.get(tool)
+        if row is not None and row.decided_at == self._version and row.decision is not None:
+            return row.decision
+        decision = self._decided(tool, row)
+        if row is not None:
+            row.decision, row.decided_at = decision, self._version
+            if isinstance(decision, Probe):
+                row.decision = None
+        return decision
+
+    def record(self, ticket: Ticket, result: Result, at: float = 0.0) -> None:
+        """What came of a call that was let through; `at` is the moment in Unix time, for the table.
+
+        A result of an older generation is late: it is noted and changes nothing (A9).
+        """
+        row = self._rows[ticket.tool]
+        breaker = row.breaker
+        if ticket.generation != breaker.generation:
+            self._tell(LateResult(ticket.tool, ticket.generation, breaker.generation))
+        elif result is Finish.OK:
+            row.last_success = at
+            if breaker.failures or breaker.state is not CLOSED:
+                self._succeeded(ticket.tool, breaker)
+        elif isinstance(result, Failure):
+            row.last_failure, row.message = at, result.message
+            self._failed(ticket.tool, breaker, result)
+        elif breaker.state is HALF_OPEN:
+            self._put(ticket.tool, breaker.released(self._step), f"the probe was not run: {result.value}")
+
+    def record_batch(self, results: Iterable[tuple[int, Ticket, Result, float]]) -> None:
+        """What came of calls that ran side by side: place in the reply, ticket, result, moment.
+
+        They count in the order of their places, whichever ended first (A29).
+        """
+        for _, ticket, result, at in sorted(results, key=lambda entry: entry[0]):
+            self.record(ticket, result, at)
+
+    def command(self, command: BreakerCommand, tool: str = "") -> None:
+        """Do what a person wants; only RESET and CONFIRM can be meant for all, with an empty name.
+
+        Raises ValueError for a tool that does not exist.
+        """
+        if command is BreakerCommand.CONFIRM:
+            self._cascade(self._cascades.confirmed(self._step))
+            return
+        if tool not in self._rows and (tool or command is not BreakerCommand.RESET):
+            raise ValueError(f"there is no tool called {tool!r}")
+        for name in [tool] if tool else self._rows:
+            self._commanded(command, name)
+
+    def news(self) -> tuple[Event, ...]:
+        """What happened since this was asked last."""
+        news, self._news = tuple(self._news), []
+        return news
+
+    # ── what a board says ───────────────────────────────────────────────────────────────────────
+
+    @property
+    def step(self) -> int:
+        """The step it is in."""
+        return self._step
+
+    @property
+    def limits(self) -> DispatchLimits:
+        """The numbers it works with."""
+        return self._limits
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools it knows."""
+        return tuple(self._rows)
+
+    @property
+    def budget(self) -> Budget:
+        """What this cycle has cost."""
+        return self._budget
+
+    @property
+    def consumed(self) -> int:
+        """Failures charged in this cycle."""
+        return self._budget.consumed
+
+    @property
+    def exhausted(self) -> bool:
+        """Nothing is called any more in this cycle."""
+        return self._budget.exhausted
+
+    @property
+    def cascades(self) -> tuple[Group, ...]:
+        """Tools that failed from one cause."""
+        return self._cascades.groups
+
+    @property
+    def capabilities(self) -> CapabilityMap:
+        """What the tools provide, and what can take their place."""
+        return self._capabilities
+
+    @property
+    def items(self) -> tuple[PlanItem, ...]:
+        """The sub-tasks that were declared."""
+        return self._items
+
+    @property
+    def scope(self) -> Scope:
+        """Which of the sub-tasks are done, possible, and not possible now (A21)."""
+        return reduced(self._items, self._usable, self._why_not)
+
+    def breaker(self, tool: str) -> Breaker:
+        """Where one tool stands. Raises KeyError for one that does not exist."""
+        return self._rows[tool].breaker
+
+    def scored(self, tool: str) -> Score | None:
+        """The score that is believed now; None: the tool was not checked lately."""
+        return self._scores.of(tool, self._step)
+
+    def viable(self, tool: str) -> bool:
+        """The tool would be called if it were asked for: its breaker is closed and no check speaks against it."""
+        row = self._rows.get(tool)
+        return row is not None and row.breaker.state is CLOSED and self.scored(tool) is not Score.UNAVAILABLE
+
+    def probe_at(self, tool: str) -> int | None:
+        """Step from which on a request is a probe, if nothing else happens; None: not open, or not by itself."""
+        breaker = self._rows[tool].breaker
+        if breaker.state is not OPEN or breaker.due is None:
+            return None
+        group = self._cascades.group_of(tool)
+        if group is None:
+            return self._due(tool, breaker)
+        if self._unconfirmed(group):
+            return None
+        return group.due if group.phase is CascadePhase.SYSTEMIC else max(self._step, group.probed + 1)
+
+    def rows(self) -> tuple[HealthRow, ...]:
+        """The table of seed 000, step 2."""
+        critical = self._capabilities.critical
+        return tuple(
+            HealthRow(
+                tool,
+                row.breaker.state,
+                row.breaker.failures,
+                row.last_failure,
+                row.last_success,
+                row.message,
+                self.probe_at(tool),
+                self._note(tool, row.breaker),
+                tool in critical,
+            )
+            for tool, row in self._rows.items()
+        )
+
+    def saved(self) -> BoardState:
+        """All that decides anything."""
+        rows = (
+            (tool, row.breaker, Seen(row.last_failure, row.last_success, row.message))
+            for tool, row in self._rows.items()
+        )
+        return BoardState(
+            self._step, self._limits, tuple(rows), self._budget, self._cascades, self._scores, self._items
+        )
+
+    @classmethod
+    def restored(cls, state: BoardState, capabilities: CapabilityMap | None = None) -> "Board":
+        """The board that `saved` gave."""
+        board = cls((tool for tool, _, _ in state.breakers), capabilities, state.limits)
+        for tool, breaker, seen in state.breakers:
+            board._rows[tool] = _Row(breaker, seen)
+        board._unsettled = {tool for tool, breaker, _ in state.breakers if breaker.state is not CLOSED}
+        board._step, board._budget, board._items = state.step, state.budget, state.items
+        board._cascades, board._scores = state.cascades, state.scores
+        return board
+
+    # ── deciding ────────────────────────────────────────────────────────────────────────────────
+
+    def _decided(self, tool: str, row: _Row | None) -> Decision:
+        if row is None:
+            return self._skip(Ticket(tool, 0, Dispatch.SKIP), DispatchReason.UNKNOWN_TOOL)
+        generation = row.breaker.generation
+        if self._budget.exhausted:
+            return Pause(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.BUDGET_SPENT, True)
+        runs, reason = self._judged(tool, row.breaker)
+        if runs and row.breaker.state is OPEN:
+            return self._probe(tool, row.breaker, reason)
+        if runs:
+            return Call(Ticket(tool, generation, Dispatch.CALL), reason, self._caution)
+        if self._items and self.scope.nothing_left:
+            return Pause(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.NOTHING_LEFT, self._caution)
+        return self._skip(Ticket(tool, generation, Dispatch.SKIP), reason)
+
+    def _judged(self, tool: str, breaker: Breaker) -> tuple[bool, DispatchReason]:
+        """Whether a call of the tool may run, and why or why not."""
+        score = self.scored(tool)
+        if breaker.isolated:
+            return False, DispatchReason.ISOLATED
+        if score is Score.UNAVAILABLE:
+            return False, DispatchReason.UNAVAILABLE
+        if breaker.state is CLOSED:
+            return True, DispatchReason.DEGRADED if score is Score.DEGRADED else DispatchReason.HEALTHY
+        if breaker.state is HALF_OPEN:
+            return False, DispatchReason.PROBE_OUT
+        group = self._cascades.group_of(tool)
+        if group is not None:
+            return self._judged_in(group)
+        if self._step >= self._due(tool, breaker):
+            return True, DispatchReason.PROBE_DUE
+        return False, DispatchReason.DEPENDENCY if breaker.probe_due(self._step) else DispatchReason.OPEN
+
+    def _judged_in(self, group: Group) -> tuple[bool, DispatchReason]:
+        probe_out = any(self._rows[member].breaker.state is HALF_OPEN for member in group.members)
+        confirm = self._limits.cascade is CascadeMode.CONFIRM
+        waiting = group.waiting(self._step, confirm=confirm, probe_out=probe_out)
+        if waiting is not None:
+            return False, waiting
+        recovering = group.phase is CascadePhase.RECOVERING
+        return True, DispatchReason.RECOVERING if recovering else DispatchReason.CANARY
+
+    @property
+    def _caution(self) -> bool:
+        return self._budget.caution or self._cascades.systemic
+
+    def _skip(self, ticket: Ticket, reason: DispatchReason) -> Skip:
+        return Skip(ticket, reason, self._caution, routes(self._capabilities, ticket.tool, self.viable))
+
+    def _probe(self, tool: str, breaker: Breaker, reason: DispatchReason) -> Probe:
+        probing = breaker.probing(self._step, self._breaker_limits())
+        self._cascade(self._cascades.probing(tool, self._step))
+        self._put(tool, probing)
+        ticket = Ticket(tool, probing.generation, Dispatch.PROBE)
+        return Probe(ticket, reason, self._caution, probing.lease_until)
+
+    def _due(self, tool: str, breaker: Breaker) -> int:
+        """When a tool outside a group may be probed: not before what it depends on, and never too late (A18)."""
+        dues = [breaker.due or 0]
+        for name in self._dependencies(tool):
+            other = self._rows[name].breaker
+            if other.state is OPEN and other.due is not None:
+                dues.append(other.due)
+        return int(min(max(dues), breaker.opened + LONGEST))
+
+    def _dependencies(self, tool: str) -> Collection[str]:
+        found: set[str] = set()
+        left = [tool]
+        while left:
+            capability = self._capabilities.get(left.pop())
+            for name in capability.depends_on if capability else ():
+                if name in self._rows and name not in found and name != tool:
+                    found.add(name)
+                    left.append(name)
+        return found
+
+    # ── learning ────────────────────────────────────────────────────────────────────────────────
+
+    def _failed(self, tool: str, breaker: Breaker, failure: Failure) -> None:
+        self._budget = self._budget.charged(tool, failure, self._step)
+        after = breaker.failed(self._step, self._breaker_limits(self.scored(tool)))
+        self._put(tool, after, failure.message)
+        cascades = self._cascades
+        if after.state is OPEN:
+            cascades = cascades.opened(tool, failure.signature, self._step, self._limits.window)
+            for group in cascades.groups:
+                self._budget = self._budget.one_cause(group.signature)
+        charged = FailureCharged(tool, failure, self._step, self.consumed, self._limits.budget)
+        self._tell(charged)
+        self._cascade(cascades)
+
+    def _succeeded(self, tool: str, breaker: Breaker) -> None:
+        self._put(tool, breaker.succeeded())
+        if breaker.state is HALF_OPEN:
+            self._cascade(self._cascades.closed(tool))
+
+    def _commanded(self, command: BreakerCommand, tool: str) -> None:
+        breaker = self._rows[tool].breaker
+        match command:
+            case BreakerCommand.TRIP:
+                after = breaker.tripped(self._step, self._breaker_limits())
+            case BreakerCommand.ISOLATE:
+                after = breaker.isolate(self._step)
+            case BreakerCommand.RELEASE:
+                after = breaker.release(self._step)
+            case _:
+                after = breaker.reset()
+        if after is not breaker:
+            self._put(tool, after, "by hand")
+            self._cascade(self._cascades.left(tool))
+
+    def _breaker_limits(self, score: Score | None = None) -> BreakerLimits:
+        limits = self._limits
+        threshold = limits.threshold
+        if score is Score.DEGRADED:
+            threshold = min(threshold, max(DEGRADED_FLOOR, threshold - 1))
+        return BreakerLimits(threshold, (limits.probe_distance,), limits.lease)
+
+    def _put(self, tool: str, after: Breaker, detail: str = "") -> None:
+        """The breaker of a tool is this from now on."""
+        row = self._rows[tool]
+        before, row.breaker = row.breaker, after
+        self._version += 1
+        if after.state is CLOSED:
+            self._unsettled.discard(tool)
+        else:
+            self._unsettled.add(tool)
+        self._tell(
+            BreakerChanged(
+                tool,
+                before.state,
+                after.state,
+                after.why,
+                after.failures,
+                after.generation,
+                self._step,
+                None if after.due is None else int(after.due),
+                detail,
+            )
+        )
+
+    def _cascade(self, after: Cascades) -> None:
+        """Groups and suspicions are these from now on; what changed about them is news."""
+        before, self._cascades = self._cascades, after
+        if after is before:
+            return
+        self._version += 1
+        for signature in sorted(after.suspected - before.suspected):
+            tools = tuple(sorted(name for name, opening in after.openings.items() if opening.signature == signature))
+            self._tell_cascade(signature, CascadePhase.SUSPECTED, tools, None)
+        for group in after.groups:
+            old = before.group_for(group.signature)
+            if old is None:
+                self._scores = Scores()  # what was found before may not hold any more (A24)
+            if old is None or (old.phase, old.due, old.members) != (group.phase, group.due, group.members):
+                due = group.due if group.phase is CascadePhase.SYSTEMIC and not self._unconfirmed(group) else None
+                self._tell_cascade(group.signature, group.phase, tuple(sorted(group.members)), due)
+        for group in before.groups:
+            if after.group_for(group.signature) is None:
+                self._tell_cascade(group.signature, CascadePhase.OVER, (), None)
+
+    def _tell_cascade(self, signature: str, phase: CascadePhase, tools: tuple[str, ...], due: int | None) -> None:
+        self._tell(CascadeChanged(signature, phase, tools, suspected_root(signature), self._step, due))
+
+    def _tell(self, event: Event) -> None:
+        self._news.append(event)
+        if len(self._news) > NEWS_KEPT:
+            del self._news[: -NEWS_KEPT // 2]
+
+    # ── words ───────────────────────────────────────────────────────────────────────────────────
+
+    def _unconfirmed(self, group: Group) -> bool:
+        waits = group.phase is CascadePhase.SYSTEMIC and not group.confirmed
+        return waits and self._limits.cascade is CascadeMode.CONFIRM
+
+    def _usable(self, tool: str) -> bool:
+        """A sub-task that needs the tool is possible: by the tool itself or by a way round through another."""
+        return self.viable(tool) or any(route.tool for route in routes(self._capabilities, tool, self.viable))
+
+    def _why_not(self, tool: str) -> tuple[str, str]:
+        """Why a tool cannot be used, and what would change that."""
+        row = self._rows.get(tool)
+        if row is None:
+            return f"there is no tool called {tool}", "do it by hand"
+        note = self._note(tool, row.breaker)
+        reason = f"{tool} is {row.breaker.state.value.replace('-', ' ')}" + (f": {row.message}" if row.message else "")
+        at = self.probe_at(tool)
+        if note.startswith("waits for /confirm"):
+            return reason, "find the cause, then /confirm"
+        unblock = f"a probe from step {at} on" if at is not None else "a successful probe"
+        return reason, f"{unblock}, or /reset {tool} when it works again"
+
+    def _note(self, tool: str, breaker: Breaker) -> str:
+        group = self._cascades.group_of(tool)
+        if breaker.isolated:
+            return "isolated by hand"
+        if group is not None and self._unconfirmed(group):
+            return f"waits for /confirm: {suspected_root(group.signature)}"
+        if group is not None:
+            return f"{group.phase.value}: {suspected_root(group.signature)}"
+        score = self.scored(tool)
+        return score.value if score in (Score.DEGRADED, Score.UNAVAILABLE) else ""
