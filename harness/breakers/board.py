@@ -334,7 +334,7 @@ class Board:
             return self._skip(Ticket(tool, 0, Dispatch.SKIP), DispatchReason.UNKNOWN_TOOL)
         generation = row.breaker.generation
         if self._budget.exhausted:
-            return Pause(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.BUDGET_SPENT, True)
+            return Pause(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.BUDGET_SPENT, caution=True)
         runs, reason = self._judged(tool, row.breaker)
         if runs and row.breaker.state is OPEN:
             return self._probe(tool, row.breaker, reason)

@@ -101,9 +101,9 @@ class Settings(BaseModel):
     cascade_window: Count = 10
     """Steps within which tools that open with the same error are taken to have one cause."""
     cascade_probes: CascadeProbes = "canary"
-    """What tools that failed from one cause wait for: a probe after 3, 6, 12, 20 steps (canary), or /confirm (confirm)."""
+    """What tools that failed from one cause wait for: a probe after 3, 6, 12, 20 steps (canary), or you (confirm)."""
     count_errors: Switch = False
-    """Count also ordinary error results against a tool, such as a failed test; off: only failures of the tool itself."""
+    """Count ordinary error results against a tool as well, such as a failed test; off: only failures of its own."""
 
     watch_headers_s: Seconds = 60.0
     """Seconds until the model must begin to answer, for an empty prompt."""
