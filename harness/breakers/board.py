@@ -9,19 +9,22 @@ Most calls are of healthy tools on a calm board. For these both methods are a lo
 and stands until something changes.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.breakers.capabilities import CapabilityMap
 from harness.breakers.routing import routes
 from harness.breakers.signature import suspected_root
 
+from harness.breakers import table
 from harness.breakers.breaker import Breaker, BreakerLimits
 from harness.breakers.budget import Budget
-from harness.breakers.cascade import LONGEST, Cascades, Group
+from harness.breakers.cascade import Cascades, Group
 from harness.breakers.decisions import Call, Decision, Finish, Pause, Probe, Result, Skip, Ticket
+from harness.breakers.judging import judge
 from harness.breakers.scope import Scope, reduced
 from harness.breakers.scores import Scores
+from harness.breakers.table import Seen
 from harness.events import (
     BreakerChanged,
     BreakerCommand,
@@ -46,17 +49,6 @@ DEGRADED_FLOOR = 2
 """A degraded tool still may fail once (Q6)."""
 NEWS_KEPT = 1_000
 """News that nobody read, before the oldest are dropped (A27)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the table shows of a tool besides its breaker; nothing is decided by it."""
-
-    last_failure: float | None = None
-    last_success: float | None = None
-    """Unix time; None: none yet."""
-    message: str = ""
-    """Of the last failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +253,7 @@ class Board:
     @property
     def scope(self) -> Scope:
         """Which of the sub-tasks are done, possible, and not possible now (A21)."""
-        return reduced(self._items, self._usable, self._why_not)
+        return reduced(self._items, self._usable, lambda tool: table.why_not(self, tool))
 
     def breaker(self, tool: str) -> Breaker:
         """Where one tool stands. Raises KeyError for one that does not exist."""
@@ -276,42 +268,27 @@ class Board:
         row = self._rows.get(tool)
         return row is not None and row.breaker.state is CLOSED and self.scored(tool) is not Score.UNAVAILABLE
 
-    def probe_at(self, tool: str) -> int | None:
-        """Step from which on a request is a probe, if nothing else happens; None: not open, or not by itself."""
-        breaker = self._rows[tool].breaker
-        if breaker.state is not OPEN or breaker.due is None:
-            return None
-        group = self._cascades.group_of(tool)
-        if group is None:
-            return self._due(tool, breaker)
-        if self._unconfirmed(group):
-            return None
-        return group.due if group.phase is CascadePhase.SYSTEMIC else max(self._step, group.probed + 1)
+    def seen(self, tool: str) -> Seen:
+        """What the table shows of a tool besides its breaker."""
+        row = self._rows[tool]
+        return Seen(row.last_failure, row.last_success, row.message)
 
     def rows(self) -> tuple[HealthRow, ...]:
         """The table of seed 000, step 2."""
-        critical = self._capabilities.critical
-        return tuple(
-            HealthRow(
-                tool,
-                row.breaker.state,
-                row.breaker.failures,
-                row.last_failure,
-                row.last_success,
-                row.message,
-                self.probe_at(tool),
-                self._note(tool, row.breaker),
-                tool in critical,
-            )
-            for tool, row in self._rows.items()
-        )
+        return tuple(table.row(self, tool) for tool in self._rows)
+
+    def group_of(self, tool: str) -> Group | None:
+        """The group of which a tool is a member."""
+        return self._cascades.group_of(tool)
+
+    def unconfirmed(self, group: Group) -> bool:
+        """The group waits for a person."""
+        waits = group.phase is CascadePhase.SYSTEMIC and not group.confirmed
+        return waits and self._limits.cascade is CascadeMode.CONFIRM
 
     def saved(self) -> BoardState:
         """All that decides anything."""
-        rows = (
-            (tool, row.breaker, Seen(row.last_failure, row.last_success, row.message))
-            for tool, row in self._rows.items()
-        )
+        rows = ((tool, row.breaker, self.seen(tool)) for tool, row in self._rows.items())
         return BoardState(
             self._step, self._limits, tuple(rows), self._budget, self._cascades, self._scores, self._items
         )
@@ -335,7 +312,7 @@ class Board:
         generation = row.breaker.generation
         if self._budget.exhausted:
             return Pause(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.BUDGET_SPENT, caution=True)
-        runs, reason = self._judged(tool, row.breaker)
+        runs, reason = judge(self, tool)
         if runs and row.breaker.state is OPEN:
             return self._probe(tool, row.breaker, reason)
         if runs:
@@ -344,32 +321,9 @@ class Board:
             return Pause(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.NOTHING_LEFT, self._caution)
         return self._skip(Ticket(tool, generation, Dispatch.SKIP), reason)
 
-    def _judged(self, tool: str, breaker: Breaker) -> tuple[bool, DispatchReason]:
-        """Whether a call of the tool may run, and why or why not."""
-        score = self.scored(tool)
-        if breaker.isolated:
-            return False, DispatchReason.ISOLATED
-        if score is Score.UNAVAILABLE:
-            return False, DispatchReason.UNAVAILABLE
-        if breaker.state is CLOSED:
-            return True, DispatchReason.DEGRADED if score is Score.DEGRADED else DispatchReason.HEALTHY
-        if breaker.state is HALF_OPEN:
-            return False, DispatchReason.PROBE_OUT
-        group = self._cascades.group_of(tool)
-        if group is not None:
-            return self._judged_in(group)
-        if self._step >= self._due(tool, breaker):
-            return True, DispatchReason.PROBE_DUE
-        return False, DispatchReason.DEPENDENCY if breaker.probe_due(self._step) else DispatchReason.OPEN
-
-    def _judged_in(self, group: Group) -> tuple[bool, DispatchReason]:
-        probe_out = any(self._rows[member].breaker.state is HALF_OPEN for member in group.members)
-        confirm = self._limits.cascade is CascadeMode.CONFIRM
-        waiting = group.waiting(self._step, confirm=confirm, probe_out=probe_out)
-        if waiting is not None:
-            return False, waiting
-        recovering = group.phase is CascadePhase.RECOVERING
-        return True, DispatchReason.RECOVERING if recovering else DispatchReason.CANARY
+    def _usable(self, tool: str) -> bool:
+        """What needs the tool is possible: by the tool itself, or by a way round through another one."""
+        return self.viable(tool) or any(route.tool for route in routes(self._capabilities, tool, self.viable))
 
     @property
     def _caution(self) -> bool:
@@ -384,26 +338,6 @@ class Board:
         self._put(tool, probing)
         ticket = Ticket(tool, probing.generation, Dispatch.PROBE)
         return Probe(ticket, reason, self._caution, probing.lease_until)
-
-    def _due(self, tool: str, breaker: Breaker) -> int:
-        """When a tool outside a group may be probed: not before what it depends on, and never too late (A18)."""
-        dues = [breaker.due or 0]
-        for name in self._dependencies(tool):
-            other = self._rows[name].breaker
-            if other.state is OPEN and other.due is not None:
-                dues.append(other.due)
-        return int(min(max(dues), breaker.opened + LONGEST))
-
-    def _dependencies(self, tool: str) -> Collection[str]:
-        found: set[str] = set()
-        left = [tool]
-        while left:
-            capability = self._capabilities.get(left.pop())
-            for name in capability.depends_on if capability else ():
-                if name in self._rows and name not in found and name != tool:
-                    found.add(name)
-                    left.append(name)
-        return found
 
     # ── learning ────────────────────────────────────────────────────────────────────────────────
 
@@ -484,7 +418,7 @@ class Board:
             if old is None:
                 self._scores = Scores()  # what was found before may not hold any more (A24)
             if old is None or (old.phase, old.due, old.members) != (group.phase, group.due, group.members):
-                due = group.due if group.phase is CascadePhase.SYSTEMIC and not self._unconfirmed(group) else None
+                due = group.due if group.phase is CascadePhase.SYSTEMIC and not self.unconfirmed(group) else None
                 self._tell_cascade(group.signature, group.phase, tuple(sorted(group.members)), due)
         for group in before.groups:
             if after.group_for(group.signature) is None:
@@ -497,37 +431,3 @@ class Board:
         self._news.append(event)
         if len(self._news) > NEWS_KEPT:
             del self._news[: -NEWS_KEPT // 2]
-
-    # ── words ───────────────────────────────────────────────────────────────────────────────────
-
-    def _unconfirmed(self, group: Group) -> bool:
-        waits = group.phase is CascadePhase.SYSTEMIC and not group.confirmed
-        return waits and self._limits.cascade is CascadeMode.CONFIRM
-
-    def _usable(self, tool: str) -> bool:
-        """A sub-task that needs the tool is possible: by the tool itself or by a way round through another."""
-        return self.viable(tool) or any(route.tool for route in routes(self._capabilities, tool, self.viable))
-
-    def _why_not(self, tool: str) -> tuple[str, str]:
-        """Why a tool cannot be used, and what would change that."""
-        row = self._rows.get(tool)
-        if row is None:
-            return f"there is no tool called {tool}", "do it by hand"
-        note = self._note(tool, row.breaker)
-        reason = f"{tool} is {row.breaker.state.value.replace('-', ' ')}" + (f": {row.message}" if row.message else "")
-        at = self.probe_at(tool)
-        if note.startswith("waits for /confirm"):
-            return reason, "find the cause, then /confirm"
-        unblock = f"a probe from step {at} on" if at is not None else "a successful probe"
-        return reason, f"{unblock}, or /reset {tool} when it works again"
-
-    def _note(self, tool: str, breaker: Breaker) -> str:
-        group = self._cascades.group_of(tool)
-        if breaker.isolated:
-            return "isolated by hand"
-        if group is not None and self._unconfirmed(group):
-            return f"waits for /confirm: {suspected_root(group.signature)}"
-        if group is not None:
-            return f"{group.phase.value}: {suspected_root(group.signature)}"
-        score = self.scored(tool)
-        return score.value if score in (Score.DEGRADED, Score.UNAVAILABLE) else ""

@@ -13,7 +13,6 @@ from harness.events import Failure, LoggedFailure
 
 KEPT = 200
 """Failures of a cycle that are kept with their texts."""
-NOTHING: Mapping[tuple[str, str], int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class Budget:
     """What a cycle has cost so far."""
 
     total: int = 5
-    counts: Mapping[tuple[str, str], int] = field(default_factory=lambda: NOTHING)
+    counts: Mapping[tuple[str, str], int] = field(default_factory=lambda: MappingProxyType({}))
     """Failures by root and tool. The root is a signature; it is empty for a failure of unknown cause."""
     systemic: frozenset[str] = frozenset()
     """Roots that cost one failure and no more."""

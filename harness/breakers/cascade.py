@@ -7,7 +7,7 @@ the old cause again, the group waits for the next interval.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from harness.events import CascadePhase, DispatchReason
@@ -64,7 +64,7 @@ class Group:
 class Cascades:
     """Openings that may have a cause in common, and the groups that do."""
 
-    openings: Mapping[str, Opening] = MappingProxyType({})
+    openings: Mapping[str, Opening] = field(default_factory=lambda: MappingProxyType({}))
     """By tool; only of those with a known signature."""
     groups: tuple[Group, ...] = ()
     suspected: frozenset[str] = frozenset()

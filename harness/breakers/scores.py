@@ -1,7 +1,7 @@
 """Scores of tools from before a call: advice that grows old (seed 000, step 10; A24)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from harness.events import Score
@@ -20,7 +20,7 @@ class Scored:
 class Scores:
     """The scores that were given, by tool."""
 
-    given: Mapping[str, Scored] = MappingProxyType({})
+    given: Mapping[str, Scored] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, tool: str, step: int) -> Score | None:
         """The score that is believed in this step; None: the tool has to be checked, or has no check."""
