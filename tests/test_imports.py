@@ -20,7 +20,16 @@ GROUND = {"errors", "secret", "clock", "visible"}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers"}
 ROOMS = {*POLICY_ROOMS, "events", "model", "tools", "permissions", "practice", "journal", "export", "settings"}
-AGENT_LEVEL = {"agent", "executor", "connection", "assembly", "conversation", "session"}
+AGENT_LEVEL = {
+    "agent",
+    "executor",
+    "connection",
+    "assembly",
+    "conversation",
+    "session",
+    "capability_files",
+    "breaker_history",
+}
 FRONT = {"ui", "logs", "cli", "commands", "doctor", "__main__"}
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -50,7 +59,7 @@ HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 
-PURE = {"bisect", "collections", "dataclasses", "enum", "functools", "itertools", "math", "re"}
+PURE = {"bisect", "graphlib", "collections", "dataclasses", "enum", "functools", "itertools", "math", "re"}
 PURE |= {"textwrap", "types", "typing"}
 """What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
 

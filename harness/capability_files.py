@@ -1,0 +1,192 @@
+"""The capability map from files: the shipped one, that of the person, and that of the project."""
+
+import re
+import stat
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path
+
+from harness.breakers.capabilities import UNSURE, Alternative, Capability, CapabilityMap, Problem
+from harness.errors import SettingsError
+from harness.events import Severity
+
+NAME = "capabilities.toml"
+MOST_BYTES = 1_000_000
+KEYS = ("provides", "fallback", "depends_on", "alternatives")
+ALTERNATIVE_KEYS = ("tool", "method", "degradation", "severity")
+
+_HEADER = re.compile(r"\s*\[(\[)?\s*([^\[\]#]+?)\s*\]")
+_KEY = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
+
+
+def capability_files(workspace: Path) -> tuple[Path, Path]:
+    """Where the person's and the project's map would be."""
+    return user_config_path("harness") / NAME, workspace / ".harness" / NAME
+
+
+def load_capabilities(
+    user_file: Path | None, project_file: Path | None, known: Collection[str], *, also: Mapping[str, str] | None = None
+) -> CapabilityMap:
+    """The shipped map with the tables of the person's and then the project's file in the place of its own.
+
+    Args:
+        known: the tools of the agent. Shipped entries of others are left out.
+        also: tools without an entry, with what they say of themselves; an entry is derived from that.
+
+    Raises SettingsError, with file and line, for a file that cannot be used (A19).
+    """
+    shipped = _Source(NAME, resources.files("harness.breakers").joinpath(NAME).read_text("utf-8"))
+    entries = [(shipped, _entries(shipped, known))]
+    for path in (user_file, project_file):
+        if path is not None and (text := _text(path)) is not None:
+            source = _Source(str(path), text)
+            entries.append((source, _entries(source, None)))
+    origins = {tool: source for source, capabilities in entries for tool in capabilities}
+    merged = {tool: one for _, capabilities in entries for tool, one in capabilities.items()}
+    found = CapabilityMap(_fitting(merged, known, origins))
+    for name, description in (also or {}).items():
+        if found.get(name) is None:
+            found = found.with_tool(name, description)
+    for problem in found.problems(known):
+        raise _error(problem, origins)
+    return found
+
+
+class _Source:
+    """A file, and where in it a key stands."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._lines = _places(text)
+
+    def line(self, *path: str) -> int:
+        """Line of a key, or of the nearest table around it."""
+        for length in range(len(path), 0, -1):
+            if (number := self._lines.get(path[:length])) is not None:
+                return number
+        return 1
+
+    def error(self, text: str, *path: str) -> SettingsError:
+        """A complaint about a key."""
+        return SettingsError(f"{self.name}, line {self.line(*path)}: {text}.")
+
+
+def _text(path: Path) -> str | None:
+    """The text of a file; None where there is none."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise SettingsError(f"{path} is no regular file; put the capability map there, or nothing.")
+        if status.st_size > MOST_BYTES:
+            raise SettingsError(f"{path} is larger than {MOST_BYTES:,} bytes; a capability map is a small file.")
+        return path.read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read ({error}); it has to be a TOML file in UTF-8.") from error
+
+
+def _entries(source: _Source, only: Collection[str] | None) -> dict[str, Capability]:
+    try:
+        data = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{source.name} is not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}.") from error
+    except RecursionError as error:
+        raise SettingsError(f"{source.name} is nested too deeply; write it in fewer levels.") from error
+    return {tool: _capability(source, tool, table) for tool, table in data.items() if only is None or tool in only}
+
+
+def _capability(source: _Source, tool: str, table: object) -> Capability:
+    if not isinstance(table, dict):
+        raise source.error(f"{tool} has to be a table; write [{tool}] on a line of its own", tool)
+    _check_keys(source, table, KEYS, tool)
+    alternatives = table.get("alternatives", [])
+    if not isinstance(alternatives, list) or not all(isinstance(one, dict) for one in alternatives):
+        raise source.error(f"alternatives are tables; write [[{tool}.alternatives]]", tool, "alternatives")
+    depends_on = table.get("depends_on", [])
+    if not isinstance(depends_on, list) or not all(isinstance(name, str) for name in depends_on):
+        raise source.error('depends_on has to be a list of tools, such as ["bash"]', tool, "depends_on")
+    return Capability(
+        tool,
+        _words(source, table, "provides", tool),
+        _words(source, table, "fallback", tool),
+        tuple(_alternative(source, tool, number, one) for number, one in enumerate(alternatives)),
+        tuple(depends_on),
+    )
+
+
+def _alternative(source: _Source, tool: str, number: int, table: dict[str, Any]) -> Alternative:
+    path = (tool, "alternatives", str(number))
+    _check_keys(source, table, ALTERNATIVE_KEYS, *path)
+    severity = table.get("severity", Severity.HIGH.value)
+    if severity not in list(Severity):
+        raise source.error(f'severity is {severity!r}; write "low" or "high"', *path, "severity")
+    degradation = _words(source, table, "degradation", *path) if "degradation" in table else UNSURE
+    method = _words(source, table, "method", *path)
+    return Alternative(_words(source, table, "tool", *path), method, degradation, Severity(severity))
+
+
+def _check_keys(source: _Source, table: Mapping[str, object], keys: tuple[str, ...], *path: str) -> None:
+    for key in table:
+        if key not in keys:
+            near = get_close_matches(key, keys, n=1, cutoff=0.5)
+            hint = f"perhaps {near[0]} was meant" if near else f"there are {', '.join(keys)}"
+            raise source.error(f"{key!r} is not known; {hint}", *path, key)
+
+
+def _words(source: _Source, table: Mapping[str, object], key: str, *path: str) -> str:
+    value = table.get(key)
+    if value is None:
+        raise source.error(f"{path[0]} has no {key}; say it in one line", *path)
+    if not isinstance(value, str) or not value.strip():
+        raise source.error(f"{key} is {value!r}; it has to be a text", *path, key)
+    return " ".join(value.split())
+
+
+def _fitting(
+    merged: Mapping[str, Capability], known: Collection[str], origins: Mapping[str, _Source]
+) -> list[Capability]:
+    """The entries; those we ship do not offer tools that this agent has not."""
+    fitting = []
+    for tool, one in merged.items():
+        if origins[tool].name == NAME:
+            there = tuple(other for other in one.alternatives if other.tool in known)
+            fitting.append(replace(one, alternatives=there))
+        else:
+            fitting.append(one)
+    return fitting
+
+
+def _error(problem: Problem, origins: Mapping[str, _Source]) -> SettingsError:
+    path = [problem.tool, *filter(None, problem.key.split("."))]
+    source = origins.get(problem.tool)
+    if source is None:
+        return SettingsError(f"The tool {problem.tool} {problem.text}.")
+    subject = problem.tool if not problem.key else f"{problem.tool}, {path[-1] if not path[-1].isdigit() else path[-2]}"
+    return source.error(f"{subject} {problem.text}", *path)
+
+
+def _places(text: str) -> dict[tuple[str, ...], int]:
+    """Lines of tables and keys, by their path. Good for files in the usual form; for others the table is found."""
+    places: dict[tuple[str, ...], int] = {}
+    counts: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            name = tuple(part.strip().strip("\"'") for part in header[2].split("."))
+            if header[1]:
+                counts[name] = counts.get(name, -1) + 1
+                places.setdefault(name, number)
+                name = (*name, str(counts[name]))
+            table = name
+            places.setdefault(table, number)
+        elif key := _KEY.match(line):
+            places.setdefault((*table, key[1].strip("\"'")), number)
+    return places
