@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from harness.events import ToolOutcome
-from harness.tools.tool import ToolContext, ToolError, ToolResult, shorten_line
+from harness.events import FailureCategory, ToolOutcome
+from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import PathError, resolve_within
 
@@ -41,13 +41,18 @@ async def on_disk(work: Callable[[], ToolResult], on_cancel: Callable[[], None] 
         return refused(str(refusal))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        outcome = ToolOutcome.ERROR if error.errno in ANSWERS else ToolOutcome.BROKEN
-        return refused(f"{where}{error.strerror or error}", outcome)
+        text = f"{where}{error.strerror or error}"
+        return refused(text) if error.errno in ANSWERS else broken(text, category_of(error))
 
 
-def refused(text: str, outcome: ToolOutcome = ToolOutcome.ERROR) -> ToolResult:
+def refused(text: str) -> ToolResult:
     """The result of a call that could not be done, and why."""
-    return ToolResult(text, outcome, shorten_line(text))
+    return ToolResult(text, ToolOutcome.ERROR, shorten_line(text))
+
+
+def broken(text: str, category: FailureCategory) -> ToolResult:
+    """The result of a call in which the tool itself failed, and how."""
+    return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=category)
 
 
 def readable_path(context: ToolContext, path: str) -> Path:

@@ -6,16 +6,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from harness.events import Json, ToolOutcome
+from harness.events import FailureCategory, Json, ToolOutcome
 from harness.tools import grep_worker
 from harness.tools.arguments import Arguments
-from harness.tools.files import on_disk, refused
+from harness.tools.files import broken, on_disk, refused
 from harness.tools.ignoring import walk_files
 from harness.tools.output import readable, shorten
 from harness.tools.patterns import compile_glob
@@ -96,12 +96,12 @@ async def _grep(
     try:
         finished = await _search(context, search, files, output, limits)
     except OSError as error:
-        return refused(f"The search could not be started: {error}", ToolOutcome.BROKEN)
+        return broken(f"The search could not be started: {error}", FailureCategory.CANNOT_START)
     answer = _answer(
         bytes(output), finished, search, lambda index: context.workspace.relative(Path(files[index])), limits
     )
     content, full_output = shorten(answer.content, result_characters, context.output_file)
-    return ToolResult(content, answer.outcome, answer.summary, full_output=full_output)
+    return replace(answer, content=content, full_output=full_output)
 
 
 def _files(context: ToolContext, arguments: GrepArguments, stop: threading.Event) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _answer(
             reports.append(json.loads(line))
         except ValueError:
             if not finished.timed_out:
-                return refused(f"The search failed: {readable(output)[-500:]}", ToolOutcome.BROKEN)
+                return broken(f"The search failed: {readable(output)[-500:]}", FailureCategory.CRASHED)
     found = [report for report in reports if isinstance(report, list)]
     matches = sum(report[2] for report in found)
     lines = (
@@ -166,9 +166,10 @@ def _answer(
                 f"[The search took longer than {limits.time_s:g} s and was ended, so there may be more. "
                 "A simpler pattern or a smaller folder will help.]"
             )
-            return ToolResult("\n".join(lines), ToolOutcome.BROKEN, f"timed out after {limits.time_s:g} s; {summary}")
+            summary = f"timed out after {limits.time_s:g} s; {summary}"
+            return ToolResult("\n".join(lines), ToolOutcome.BROKEN, summary, category=FailureCategory.TIMEOUT)
         case _:
-            return refused(f"The search ended without an answer (exit {finished.exit_code}).", ToolOutcome.BROKEN)
+            return broken(f"The search ended without an answer (exit {finished.exit_code}).", FailureCategory.KILLED)
 
 
 def _lines(found: list[Any], name: Callable[[int], str], *, spaced: bool) -> Iterator[str]:

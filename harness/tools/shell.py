@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from harness.events import Json, ToolOutcome
+from harness.events import FailureCategory, Json, ToolOutcome
 from harness.tools.arguments import Arguments
 from harness.tools.output import Output
 from harness.tools.process import Finished, Limits, run
@@ -102,38 +102,44 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
             limits=limits,
             owner=str(context.outputs),
         )
-    except (OSError, ValueError) as error:
-        # ValueError: a null byte in the command line.
+    except OSError as error:
         output.finish()
         text = f"The command could not be started: {error}"
-        return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text))
+        return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=FailureCategory.CANNOT_START)
+    except ValueError as error:  # a null byte in the command line
+        output.finish()
+        text = f"The command could not be started: {error}"
+        return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
     except BaseException:
         output.finish()
         raise
-    outcome, summary = judge(finished, limits.time_s)
+    outcome, summary, category = judge(finished, limits.time_s)
     footer = "\n\n" + _footer(finished, summary)
     text = output.text(reserve=len(footer))
     full_output = output.finish()
-    return ToolResult((text.rstrip("\n") or "(no output)") + footer, outcome, summary, _detail(text), full_output)
+    content = (text.rstrip("\n") or "(no output)") + footer
+    return ToolResult(content, outcome, summary, _detail(text), full_output, category)
 
 
-def judge(finished: Finished, time_s: float) -> tuple[ToolOutcome, str]:
-    """What an end means, and its few words. Only a command that could not do its work is broken (resilience Q3)."""
+def judge(finished: Finished, time_s: float) -> tuple[ToolOutcome, str, FailureCategory | None]:
+    """What an end means, its few words, and how the tool failed, if it did: only a command that could not do its work
+    has (resilience Q3)."""
+    broken = ToolOutcome.BROKEN
     match finished:
         case Finished(timed_out=True):
-            return ToolOutcome.BROKEN, f"timed out after {time_s:g} s"
+            return broken, f"timed out after {time_s:g} s", FailureCategory.TIMEOUT
         case Finished(exit_code=0):
-            return ToolOutcome.OK, "exit 0"
+            return ToolOutcome.OK, "exit 0", None
         case Finished(exit_code=int(code)) if code < 0:
-            return ToolOutcome.BROKEN, f"killed by {_signal_name(-code)}"
+            return broken, f"killed by {_signal_name(-code)}", FailureCategory.KILLED
         case Finished(exit_code=126):
-            return ToolOutcome.BROKEN, "exit 126 (found, but cannot be executed)"
+            return broken, "exit 126 (found, but cannot be executed)", FailureCategory.CANNOT_START
         case Finished(exit_code=127):
-            return ToolOutcome.BROKEN, "exit 127 (command not found)"
+            return broken, "exit 127 (command not found)", FailureCategory.CANNOT_START
         case Finished(exit_code=int(code)) if code in CRASHES:
-            return ToolOutcome.BROKEN, f"exit {code} (killed by {_signal_name(code - 128)})"
+            return broken, f"exit {code} (killed by {_signal_name(code - 128)})", FailureCategory.KILLED
         case _:
-            return ToolOutcome.ERROR, f"exit {finished.exit_code}"
+            return ToolOutcome.ERROR, f"exit {finished.exit_code}", None
 
 
 def _footer(finished: Finished, summary: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import ToolOutcome
+from harness.events import FailureCategory, ToolOutcome
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.process import Finished, LeftOver, Limits, end_left_over
@@ -43,7 +43,7 @@ async def test_silence_is_said(context: ToolContext, limits: Limits) -> None:
         ("./not-executable", ToolOutcome.BROKEN, "exit 126 (found, but cannot be executed)"),
         ("kill -9 $$", ToolOutcome.BROKEN, "killed by SIGKILL"),
         ("bash -c 'kill -SEGV $$'; exit $?", ToolOutcome.BROKEN, "exit 139 (killed by SIGSEGV)"),
-        ("a\0b", ToolOutcome.BROKEN, "The command could not be started: embedded null byte"),
+        ("a\0b", ToolOutcome.INVALID, "The command could not be started: embedded null byte"),
     ],
 )
 async def test_only_a_command_that_could_not_do_its_work_is_broken(
@@ -57,17 +57,19 @@ async def test_only_a_command_that_could_not_do_its_work_is_broken(
 @pytest.mark.parametrize(
     ("finished", "judgement"),
     [
-        (Finished(0), (ToolOutcome.OK, "exit 0")),
-        (Finished(-15, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s")),
-        (Finished(0, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s")),
-        (Finished(0, left=(LeftOver(1, "x"),)), (ToolOutcome.OK, "exit 0")),
-        (Finished(137), (ToolOutcome.BROKEN, "exit 137 (killed by SIGKILL)")),
-        (Finished(130), (ToolOutcome.ERROR, "exit 130")),
-        (Finished(255), (ToolOutcome.ERROR, "exit 255")),
-        (Finished(-200), (ToolOutcome.BROKEN, "killed by signal 200")),
+        (Finished(0), (ToolOutcome.OK, "exit 0", None)),
+        (Finished(-15, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
+        (Finished(0, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
+        (Finished(0, left=(LeftOver(1, "x"),)), (ToolOutcome.OK, "exit 0", None)),
+        (Finished(137), (ToolOutcome.BROKEN, "exit 137 (killed by SIGKILL)", FailureCategory.KILLED)),
+        (Finished(130), (ToolOutcome.ERROR, "exit 130", None)),
+        (Finished(255), (ToolOutcome.ERROR, "exit 255", None)),
+        (Finished(-200), (ToolOutcome.BROKEN, "killed by signal 200", FailureCategory.KILLED)),
     ],
 )
-async def test_the_judgement_of_every_end(finished: Finished, judgement: tuple[ToolOutcome, str]) -> None:
+async def test_the_judgement_of_every_end(
+    finished: Finished, judgement: tuple[ToolOutcome, str, FailureCategory | None]
+) -> None:
     assert judge(finished, 2) == judgement
 
 
