@@ -8,12 +8,14 @@ A turn goes round like this, and `Agent._turn` reads like it:
                      │                                 │                compact / switch model / mend / stop
                      │                            tool calls
                      │                                 ▼
-                     │                    permissions ─▶ tools.run ─▶ results
-                     └─────────────────────────────────┘
+                     │                    breakers.decide(call) ──▶ CALL / PROBE / SKIP+routes / PAUSE
+                     │                                 ▼
+                     │                    permissions ─▶ tools.run ─▶ outcome ─▶ breakers.record
+                     └──────────────── results ◀───────┘
 
 Policies decide, the executor does, and every arrow leaves an event behind. A round is a step and ends
-with exactly one transition; a retry of the same request is no step. The breakers will decide between
-the reply and the permissions, the escape mechanism between the results and the next round.
+with exactly one transition; a retry of the same request is no step. The escape mechanism will decide between
+the results and the next round.
 
 The command line, the screen and `from harness import Agent` are all this class.
 """
@@ -28,7 +30,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.assembly import outputs_folder, recovery_limits, settings_here, system_prompt, tools_for
+from harness.assembly import (
+    capabilities_for,
+    dispatch_limits,
+    outputs_folder,
+    recovery_limits,
+    settings_here,
+    system_prompt,
+    tools_for,
+)
+from harness.breakers.board import Board
 from harness.clock import Clock, SystemClock
 from harness.connection import Connection
 from harness.conversation import Conversation, ignore
@@ -47,7 +58,9 @@ from harness.events import (
 )
 from harness.executor.asker import Asker, Nobody
 from harness.executor.carrying import Executor
+from harness.executor.dispatching import Dispatching
 from harness.executor.facts import Facts
+from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
 from harness.executor.shortening import Shortening
 from harness.executor.tool_calls import ToolCalls
@@ -106,7 +119,7 @@ class Agent:
         """
         Args:
             settings: all settings; None reads them from flags given as `overrides`, the environment, .env and files.
-            tools: what the model may use; None: the six standard tools.
+            tools: what the model may use; None: the seven standard tools.
             asker: who answers questions; None: nobody, so that what would ask is refused.
             conversation: a conversation to go on with; None: an empty one that nobody records.
             outputs: folder for results too long for the history; None: one in the state folder.
@@ -143,13 +156,19 @@ class Agent:
             tools=self.toolbox.specs(),
         )
         workspace, self._outputs = self.settings.workspace, outputs or outputs_folder(self.settings)
+        board = Board(self.toolbox.names, capabilities_for(self.settings, self.toolbox), dispatch_limits(self.settings))
+        self.dispatching = Dispatching(board, self.conversation, self._clock)
         self._tools = ToolCalls(
             self.toolbox,
             self.permissions,
             self._asker,
             self.conversation,
+            self.dispatching,
+            Labels(strict=self.settings.strict_freshness),
+            self._clock,
             workspace=workspace,
             outputs=self._outputs,
+            count_errors=self.settings.count_errors,
             log=self._log,
         )
         shortening = Shortening(
@@ -271,7 +290,8 @@ class Agent:
                     say.add("user", results.blocks, Origin.TOOL_RESULTS)
                     turn.answer = ""
                     turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
-                    if stop := after_tools(turn.state, self._limits, interrupted=results.interrupted):
+                    paused = self.dispatching.paused
+                    if stop := after_tools(turn.state, self._limits, interrupted=results.interrupted, paused=paused):
                         return stop
                 case Continue():
                     say.add("assistant", decision.keep, Origin.REPLY)
@@ -331,6 +351,8 @@ class Agent:
     def _begin(self, text: str | None) -> Turn:
         conversation = self.conversation
         self._signals.reset()
+        if not self.dispatching.announced:
+            self.dispatching.announce()
         conversation.turn += 1
         conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
         if text is not None:
@@ -348,6 +370,9 @@ class Agent:
         conversation = self.conversation
         if stop.code in (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS):
             conversation.add("user", ({"type": "text", "text": prompts.INTERRUPTION_NOTE},), Origin.REPAIR)
+        elif stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
+            conversation.add("user", ({"type": "text", "text": prompts.PAUSE_NOTE},), Origin.REPAIR)
+            self.dispatching.pause()
         conversation.emit(Transition(conversation.step, stop.code, stop.reason))
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
 

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from harness.events import Block
+from harness.breakers.capabilities import CapabilityMap
+from harness.capability_files import capability_files, load_capabilities
+from harness.events import Block, CascadeMode, DispatchLimits
 from harness.journal import new_session_id, session_folder
 from harness.model.prompt import standard_sections, system_blocks
 from harness.model.watchdog import WatchLimits
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings, load
 from harness.tools.tool import Tool
-from harness.tools.toolbox import standard_tools
+from harness.tools.toolbox import Toolbox, standard_tools
 
 
 def settings_here(overrides: Mapping[str, object]) -> Settings:
@@ -40,6 +42,27 @@ def recovery_limits(settings: Settings, *, interactive: bool) -> RecoveryLimits:
         max_steps=settings.max_turns,
         max_cost_usd=settings.max_budget_usd,
     )
+
+
+def dispatch_limits(settings: Settings) -> DispatchLimits:
+    """The numbers of the breakers, the failure budget and the cascades."""
+    return DispatchLimits(
+        threshold=settings.failure_threshold,
+        budget=settings.failure_budget,
+        probe_distance=settings.probe_distance,
+        lease=settings.probe_lease,
+        window=settings.cascade_window,
+        cascade=CascadeMode(settings.cascade_probes),
+    )
+
+
+def capabilities_for(settings: Settings, toolbox: Toolbox) -> CapabilityMap:
+    """What each tool provides and what can take its place, by the shipped file, the person's and the project's.
+
+    Raises SettingsError, with file and line, for an entry that cannot be used.
+    """
+    described = {tool.name: tool.description for tool in map(toolbox.get, toolbox.names) if tool is not None}
+    return load_capabilities(*capability_files(settings.workspace), toolbox.names, also=described)
 
 
 def watch_limits(settings: Settings) -> WatchLimits:

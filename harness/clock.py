@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import datetime
 from typing import Protocol
 
 
@@ -15,6 +16,11 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Return after `seconds`; can be cancelled."""
         ...
+
+
+def time_of_day(at: float) -> str:
+    """A moment in Unix time as the clock on the wall shows it: "14:03:59"."""
+    return datetime.fromtimestamp(at).astimezone().strftime("%H:%M:%S")
 
 
 class SystemClock:

@@ -8,12 +8,25 @@ from typing import Literal, Self
 
 from harness import __version__, journal
 from harness.agent import Agent
+from harness.breakers.printed import report_lines, table_lines
+from harness.breakers.wording import in_words
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.errors import HarnessError, JournalError
-from harness.events import Event, Notice, SessionResumed, SessionStarted, SpendChanged
+from harness.events import (
+    BreakerCommand,
+    DispatchLimits,
+    Event,
+    HealthRow,
+    Notice,
+    PauseReport,
+    Route,
+    SessionResumed,
+    SessionStarted,
+    SpendChanged,
+)
 from harness.executor.asker import Asker, Nobody, WaitChoice
-from harness.journal import Journal, SessionState, SessionSummary
+from harness.journal import Journal, Record, SessionState, SessionSummary
 from harness.permissions import Answer, PermissionRequest
 from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
@@ -29,8 +42,11 @@ __all__ = [
     "SessionSummary",
     "WaitChoice",
     "exit_code",
+    "in_words",
     "open_session",
+    "report_lines",
     "sessions_of",
+    "table_lines",
 ]
 
 
@@ -98,6 +114,49 @@ class Session:
     def tools(self) -> tuple[Tool, ...]:
         """What the model may use."""
         return tuple(filter(None, map(self._agent.toolbox.get, self._agent.toolbox.names)))
+
+    @property
+    def step(self) -> int:
+        """Steps so far."""
+        return self._agent.conversation.step
+
+    @property
+    def health(self) -> tuple[HealthRow, ...]:
+        """How the tools are: one line of the breaker table for each."""
+        return self._agent.dispatching.board.rows()
+
+    @property
+    def dispatch_limits(self) -> DispatchLimits:
+        """The numbers the breakers and the failure budget work with."""
+        return self._agent.dispatching.board.limits
+
+    @property
+    def report(self) -> PauseReport:
+        """What is done and what is not, and what the failures of this turn have cost."""
+        return self._agent.dispatching.report()
+
+    def routes(self, tool: str) -> tuple[Route, ...]:
+        """The ways round a tool as things stand, best first. Raises HarnessError for one that does not exist."""
+        return self._agent.dispatching.routes(self._known(tool))
+
+    def command_breaker(self, command: BreakerCommand, tool: str = "") -> None:
+        """Move a breaker by hand; no tool: all of them. Raises HarnessError for a tool that does not exist."""
+        self._agent.dispatching.command(command, self._known(tool) if tool else "")
+
+    def set_dispatch_limits(self, **changed: object) -> None:
+        """Work with other numbers from the next decision on. Raises HarnessError for one that makes no sense."""
+        try:
+            self._agent.dispatching.announce(**changed)
+        except (ValueError, TypeError) as error:
+            raise HarnessError(f"That cannot be set: {error}.") from error
+
+    def _known(self, tool: str) -> str:
+        toolbox = self._agent.toolbox
+        if tool in toolbox.names:
+            return tool
+        near = toolbox.nearest(tool)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(toolbox.names)}."
+        raise HarnessError(f"There is no tool called {tool}; {hint}")
 
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
@@ -215,6 +274,7 @@ async def open_session(
     settings = loaded.settings
     folder = journal.session_folder(settings.workspace, settings.state_dir)
     state, skipped = SessionState(), 0
+    records: tuple[Record, ...] = ()
     if opening.resume is None:
         kept = Journal.create(folder, journal.new_session_id())
     else:
@@ -223,7 +283,8 @@ async def open_session(
             path = journal.fork(path, folder, journal.new_session_id())
         kept = Journal.open(path)
         reading = journal.read(path)
-        state, skipped = journal.replay(reading.records), len(reading.skipped)
+        records, skipped = reading.records, len(reading.skipped)
+        state = journal.replay(records)
         settings = _with_model_of(state, loaded)
     recorder = Recorder(kept)
     conversation = Conversation(recorder, messages=state.messages, turn=state.turn, step=state.step, spend=state.spend)
@@ -246,7 +307,9 @@ async def open_session(
         kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice
     )
     resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
+    agent.dispatching.recall((record.event, record.at) for record in records)
     conversation.emit(started if opening.resume is None else resumed)
+    agent.dispatching.announce()
     return Session(agent, kept.path, recorder, state, skipped)
 
 

@@ -12,18 +12,17 @@ and stands until something changes.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.breakers.capabilities import CapabilityMap
-from harness.breakers.routing import routes
-from harness.breakers.signature import suspected_root
-
 from harness.breakers import table
 from harness.breakers.breaker import Breaker, BreakerLimits
 from harness.breakers.budget import Budget
+from harness.breakers.capabilities import CapabilityMap
 from harness.breakers.cascade import Cascades, Group
 from harness.breakers.decisions import Call, Decision, Finish, Pause, Probe, Result, Skip, Ticket
 from harness.breakers.judging import judge
+from harness.breakers.routing import routes
 from harness.breakers.scope import Scope, reduced
 from harness.breakers.scores import Scores
+from harness.breakers.signature import suspected_root
 from harness.breakers.table import Seen
 from harness.events import (
     BreakerChanged,

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.breakers.signature import suspected_root
-
 from harness.breakers.judging import due
+from harness.breakers.signature import suspected_root
 from harness.events import BreakerState, CascadePhase, HealthRow, Score
 
 if TYPE_CHECKING:

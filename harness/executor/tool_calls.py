@@ -1,31 +1,40 @@
-"""The tool calls of one reply: permission, run, results in call order."""
+"""The tool calls of one reply: dispatch, permission, run, results in call order."""
 
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from harness.breakers.decisions import Pause, Skip
+from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import (
     Block,
     CutCall,
+    DispatchReason,
+    Failure,
     PermissionAnswered,
     PermissionAsked,
+    PlanChanged,
+    ResultLabelled,
     ToolCall,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
 )
 from harness.executor.asker import Asker
+from harness.executor.dispatching import Dispatching
+from harness.executor.labels import Labels, with_label
+from harness.executor.outcomes import finish_of
 from harness.executor.waiting import unless
 from harness.model import prompt
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, Permissions
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import shorten
-from harness.tools.tool import Tool, ToolContext, ToolResult
+from harness.tools.tool import Tool, ToolContext, ToolResult, category_of
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
@@ -61,21 +70,32 @@ class ToolCalls:
         permissions: Permissions,
         asker: Asker,
         conversation: Conversation,
+        dispatching: Dispatching,
+        labels: Labels,
+        clock: Clock,
         *,
         workspace: Path,
         outputs: Path,
+        count_errors: bool,
         log: logging.Logger,
     ) -> None:
         """
         Args:
+            dispatching: decides about every call before anything else.
+            labels: says which results may not be fresh.
             workspace: the folder the tools work in.
             outputs: folder for results too long for the history.
+            count_errors: an ordinary error result counts for the breaker as well (resilience Q3).
             log: gets the traceback of a tool that failed in a way it should not.
         """
         self._toolbox = toolbox
         self._permissions = permissions
         self._asker = asker
         self._conversation = conversation
+        self._dispatching = dispatching
+        self._labels = labels
+        self._clock = clock
+        self._count_errors = count_errors
         self._workspace = Workspace(workspace)
         self._outputs = outputs
         self._log = log
@@ -88,10 +108,11 @@ class ToolCalls:
         When `interrupt` is set, running tools are ended, and every call left is answered as not run.
         """
         results: dict[str, ToolResult] = {}
+        places = {call.id: place for place, call in enumerate(calls)}
         for batch in self._batches(calls):
             if interrupt.is_set():
                 break
-            ready = [await self._allowed(call, results, interrupt) for call in batch]
+            ready = [await self._admitted(call, places[call.id], results, interrupt) for call in batch]
             await self._run([call for call in ready if call is not None], results, interrupt)
         for call in calls:
             if call.id not in results:
@@ -113,15 +134,29 @@ class ToolCalls:
 
     # ── before a call ───────────────────────────────────────────────────────────────────────────
 
-    async def _allowed(self, call: ToolCall, results: dict[str, ToolResult], interrupt: asyncio.Event) -> _Ready | None:
+    async def _admitted(
+        self, call: ToolCall, place: int, results: dict[str, ToolResult], interrupt: asyncio.Event
+    ) -> _Ready | None:
         """The call with its checked arguments, or None when it was answered without running."""
         tool = self._toolbox.get(call.name)
-        if tool is None:
-            near = self._toolbox.nearest(call.name)
-            hint = f"did you mean {near}?" if near else f"there are {', '.join(self._toolbox.names)}."
-            text = f"There is no tool called {call.name}; {hint}"
-            self._ended(call, ToolResult(text, ToolOutcome.INVALID, "no such tool"), 0.0, results)
-            return None
+        decision = await self._dispatching.decide(call, tool, place, interrupt)
+        match decision:
+            case Skip(reason=DispatchReason.UNKNOWN_TOOL):
+                self._ended(call, self._unknown(call.name), 0.0, results)
+            case Skip() | Pause():
+                self._ended(call, self._dispatching.answer(decision), 0.0, results)
+            case _ if tool is not None:
+                return await self._allowed(call, tool, results, interrupt)
+        return None
+
+    def _unknown(self, name: str) -> ToolResult:
+        near = self._toolbox.nearest(name)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(self._toolbox.names)}."
+        return ToolResult(f"There is no tool called {name}; {hint}", ToolOutcome.INVALID, "no such tool")
+
+    async def _allowed(
+        self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
+    ) -> _Ready | None:
         try:
             arguments = tool.parse(call.input)
             preview = tool.preview(self._context(call), arguments) if tool.preview else ""
@@ -183,12 +218,23 @@ class ToolCalls:
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
-        self._ended(call, result, loop.time() - began, results)
+        self._ended(call, self._labelled(item, result), loop.time() - began, results)
+        if result.plan is not None:
+            self._conversation.emit(PlanChanged(result.plan))
+
+    def _labelled(self, item: _Ready, result: ToolResult) -> ToolResult:
+        """The result, with a line in front where there is evidence that it may not be fresh (resilience A22)."""
+        call, conversation = item.call, self._conversation
+        label = self._labels.label(item.tool, call, result, step=conversation.step, at=self._clock.now())
+        if label is None:
+            return result
+        conversation.emit(ResultLabelled(call.id, call.name, label.label, label.evidence))
+        return replace(result, content=with_label(result.content, label, call.name))
 
     def _broken(self, tool: Tool, error: Exception) -> ToolResult:
         self._log.error("the tool %s failed", tool.name, exc_info=error)
         text = f"{tool.name} failed inside: {type(error).__name__}: {error}"
-        return ToolResult(text, ToolOutcome.BROKEN, text)
+        return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(error))
 
     def _refused(self, cut: CutCall) -> ToolResult:
         result = ToolResult(prompt.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")
@@ -201,8 +247,10 @@ class ToolCalls:
 
     def _tell_end(self, call: ToolCall | CutCall, result: ToolResult, seconds: float) -> None:
         whole = str(result.full_output) if result.full_output else None
+        finish = finish_of(result, call.name, count_errors=self._count_errors)
+        failure = finish if isinstance(finish, Failure) else None
         self._conversation.emit(
-            ToolEnded(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole)
+            ToolEnded(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure)
         )
 
     def _context(self, call: ToolCall) -> ToolContext:

@@ -102,6 +102,8 @@ class Settings(BaseModel):
     """Steps within which tools that open with the same error are taken to have one cause."""
     cascade_probes: CascadeProbes = "canary"
     """What tools that failed from one cause wait for: a probe after 3, 6, 12, 20 steps (canary), or you (confirm)."""
+    strict_freshness: Switch = False
+    """Label every result that repeats an earlier one, also without a change in between."""
     count_errors: Switch = False
     """Count ordinary error results against a tool as well, such as a failed test; off: only failures of its own."""
 

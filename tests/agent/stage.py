@@ -8,17 +8,26 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import psutil
 
 from harness.agent import Agent
-from harness.conversation import Conversation, ignore
+from harness.breakers.board import Board, BoardState
+from harness.breakers.decisions import Decision
+from harness.breakers.dispatcher import Replay
+from harness.breakers.table import Seen
+from harness.conversation import Conversation
 from harness.events import (
+    BreakerChanged,
+    CascadeChanged,
+    Dispatched,
     Event,
+    FailureCharged,
     Json,
+    LateResult,
     Message,
     MessageAdded,
     Origin,
@@ -116,6 +125,9 @@ class Stage:
     clock: VirtualClock
     workspace: Path
 
+    recorded: list[Event]
+    """What a journal would hold."""
+
     def __post_init__(self) -> None:
         self.events: list[Event] = []
 
@@ -158,6 +170,7 @@ class Stage:
         """What holds whatever happened."""
         check_requests(self.posts)
         check_events(self.events, len(self.posts))
+        check_dispatch(self.recorded, self.agent)
 
 
 def ran_in(workspace: Path) -> Counter[str]:
@@ -184,6 +197,38 @@ def check_events(events: Sequence[Event], posts: int) -> None:
     assert set(started.values()) <= {1}
     assert set(ended.values()) <= {1}
     assert started.keys() <= ended.keys()
+
+
+def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
+    """What ran was let through, once (A25), and the recorded events lead to the same breakers again (A26)."""
+    let_through = Counter(
+        event.call_id for event in recorded if isinstance(event, Dispatched) and event.dispatch in ("call", "probe")
+    )
+    started = Counter(event.call_id for event in recorded if isinstance(event, ToolStarted))
+    assert started <= let_through
+    board = agent.dispatching.board
+    differing: list[tuple[Dispatched, Decision]] = []
+    replay = Replay(Board(board.tools, board.capabilities), lambda *pair: differing.append(pair))
+    told = [news for event in recorded for news in replay.see(event)]
+    assert differing == []
+    assert told == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
+    assert without_moments(replay.board) == without_moments(board)
+
+
+TOLD = (BreakerChanged, CascadeChanged, FailureCharged, LateResult)
+"""What the board itself says."""
+
+
+def is_of_a_model(event: Event) -> bool:
+    """The event is about the breaker of a model."""
+    return isinstance(event, BreakerChanged) and event.key.startswith("model:")
+
+
+def without_moments(board: Board) -> BoardState:
+    """All that decides anything; moments in time do not."""
+    state = board.saved()
+    rows = ((tool, breaker, Seen(message=seen.message)) for tool, breaker, seen in state.breakers)
+    return replace(state, breakers=tuple(rows))
 
 
 def shown_text(events: Sequence[Event]) -> str:
@@ -241,11 +286,12 @@ async def stage(
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
         loaded = settings_of(folder, server.base_url, **values)
         clock = clock or VirtualClock()
-        conversation = Conversation(ignore, messages=messages)
+        recorded: list[Event] = []
+        conversation = Conversation(recorded.append, messages=messages)
         async with Agent(
             loaded.settings, tools=tools, asker=asker, reread=reread, clock=clock, conversation=conversation
         ) as agent:
-            here = Stage(agent, server, clock, loaded.settings.workspace)
+            here = Stage(agent, server, clock, loaded.settings.workspace, recorded)
             yield here
             here.check()
     assert left_running(loaded.settings) == []

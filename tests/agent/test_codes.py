@@ -19,6 +19,7 @@ SECOND = "Second, it was read from the first line to the last. "
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 LOOK = calls(run("look"), text="Let me look.")
 LONG = '{ name = "bash", input = { command = "head -c 40000 /dev/zero | tr \'\\\\0\' x" } }'
+MISSING = calls('{ name = "bash", input = { command = "no-such-program" } }')
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,9 @@ SCENARIOS: dict[Code, Scenario] = {
         [Code.NEXT_TURN, Code.NEXT_TURN, Code.MALFORMED_TOOL_USE],
         3,
         answer="",
+    ),
+    Code.FAILURE_BUDGET_PAUSED: Scenario(
+        MISSING + MISSING, [Code.NEXT_TURN, Code.FAILURE_BUDGET_PAUSED], 2, answer="", settings={"failure_budget": 2}
     ),
     Code.COMPACTION_THRASH: Scenario(
         "".join(too_long() + calls(run(f"look{number}")) for number in range(4)) + summarises(),

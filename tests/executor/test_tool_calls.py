@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.breakers.board import Board
+from harness.clock import SystemClock
 from harness.conversation import Conversation, ignore
 from harness.events import CutCall, ToolCall
 from harness.executor.asker import Nobody
+from harness.executor.dispatching import Dispatching
+from harness.executor.labels import Labels
 from harness.executor.tool_calls import ToolCalls
 from harness.permissions import Mode, Permissions
 from harness.tools.tool import Effect, tool
@@ -24,13 +28,18 @@ def greet(name: str) -> str:
 
 
 async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(tmp_path: Path) -> None:
+    conversation, clock = Conversation(ignore), SystemClock()
     calls = ToolCalls(
         Toolbox([greet]),
         Permissions(Mode.ASK),
         Nobody(),
-        Conversation(ignore),
+        conversation,
+        Dispatching(Board(["greet"]), conversation, clock),
+        Labels(strict=False),
+        clock,
         workspace=tmp_path,
         outputs=tmp_path / "outputs",
+        count_errors=False,
         log=logging.getLogger("test"),
     )
     cut = CutCall("call_1", "greet", "its id was already used by another call of the same reply")

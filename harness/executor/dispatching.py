@@ -1,0 +1,203 @@
+"""Every tool call passes here first: the board decides, and each decision is an event.
+
+The dispatcher sees the very events that the journal keeps, in their order. What the breakers know is therefore what
+a replay of the journal knows, and a resumed session goes on with it.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+
+from harness.breakers import wording
+from harness.breakers.board import Board
+from harness.breakers.decisions import Decision, Pause, Skip
+from harness.breakers.dispatcher import Dispatcher, Replay
+from harness.breakers.report import pause_report
+from harness.breakers.routing import routes
+from harness.clock import Clock
+from harness.conversation import Conversation
+from harness.events import (
+    BreakerCommand,
+    BreakerCommanded,
+    Dispatched,
+    DispatchLimitsSet,
+    DispatchReason,
+    Done,
+    Event,
+    HealthRow,
+    PauseReport,
+    PauseReported,
+    Route,
+    Score,
+    StepStarted,
+    ToolCall,
+    ToolEnded,
+    ToolOutcome,
+    ToolScored,
+    TurnStarted,
+)
+from harness.executor.waiting import unless
+from harness.tools.tool import Tool, ToolHealth, ToolResult
+
+CHECK_S = 2.0
+"""Seconds a check before a call may take; one that takes longer says that its tool is degraded."""
+
+
+class Dispatching:
+    """Asks the board about the calls of one conversation, and tells it what came of them."""
+
+    def __init__(self, board: Board, conversation: Conversation, clock: Clock) -> None:
+        self._board = board
+        self._dispatcher = Dispatcher(board)
+        self._conversation = conversation
+        self._clock = clock
+        self.announced = False
+        """The numbers it works with stand in the events."""
+        self._paused: DispatchReason | None = None
+        self._scores: dict[str, str] = {}
+        """Why a tool was scored as it was, by tool."""
+        self._offered: dict[str, str] = {}
+        """Tools that were offered in the last step, and in place of which."""
+        self._offering: dict[str, str] = {}
+        """The same for this step."""
+        self._work: dict[str, Done] = {}
+        """What the tools did in this turn."""
+        conversation.observe(self._see)
+
+    # ── what a session does ─────────────────────────────────────────────────────────────────────
+
+    @property
+    def board(self) -> Board:
+        """How the tools are. To be read; what changes it goes through here."""
+        return self._board
+
+    def recall(self, records: Iterable[tuple[Event, float]]) -> None:
+        """Fold what an earlier run of this session kept: events and their moments in Unix time."""
+        replay = Replay(self._board)
+        for event, at in records:
+            replay.see(event, at)
+
+    def announce(self, **changed: object) -> None:
+        """Say which numbers hold from here on; `changed` ones are other than before. Raises ValueError, TypeError."""
+        limits = replace(self._board.limits, **changed)  # type: ignore[arg-type]
+        self._conversation.emit(DispatchLimitsSet(limits, self._board.tools))
+
+    def command(self, command: BreakerCommand, tool: str = "") -> None:
+        """Do what a person wants. Raises ValueError for a tool that does not exist."""
+        if tool and tool not in self._board.tools:
+            raise ValueError(f"there is no tool called {tool}")
+        self._conversation.emit(BreakerCommanded(command, tool))
+
+    # ── around a call ───────────────────────────────────────────────────────────────────────────
+
+    async def decide(self, call: ToolCall, tool: Tool | None, place: int, interrupt: asyncio.Event) -> Decision:
+        """What to do about a call; `place` is where it stands in its reply."""
+        if tool is not None:
+            await self._check(tool, interrupt)
+        decision = self._dispatcher.decide(call.id, call.name, place)
+        offered = decision.routes if isinstance(decision, Skip) else ()
+        self._conversation.emit(
+            Dispatched(
+                call.id,
+                call.name,
+                decision.dispatch,
+                decision.reason,
+                decision.ticket.generation,
+                place,
+                wording.explained(decision, self.row(call.name), self._scores.get(call.name, "")),
+                offered,
+                decision.caution,
+                "" if offered else self._offered.get(call.name, ""),
+            )
+        )
+        self._tell()
+        self._offering.update({route.tool: call.name for route in offered if route.tool})
+        if isinstance(decision, Pause):
+            self._paused = decision.reason
+        return decision
+
+    def answer(self, decision: Skip | Pause) -> ToolResult:
+        """What the model and the person are told about a call that is not run."""
+        tool = decision.ticket.tool
+        row, why = self.row(tool), self._scores.get(tool, "")
+        if isinstance(decision, Pause):
+            return ToolResult(wording.paused(decision), ToolOutcome.SKIPPED, "the turn pauses")
+        best = wording.best_of(decision.routes)
+        summary = wording.because(decision.reason, tool, row, why) + (f" → {best}" if best else "")
+        return ToolResult(wording.skipped(decision, row, why), ToolOutcome.SKIPPED, summary)
+
+    def routes(self, tool: str) -> tuple[Route, ...]:
+        """The ways round a tool as things stand, best first."""
+        return routes(self._board.capabilities, tool, self._board.viable)
+
+    def row(self, tool: str) -> HealthRow | None:
+        """The line of one tool in the table; None for one that does not exist."""
+        return next((row for row in self._board.rows() if row.tool == tool), None)
+
+    async def _check(self, tool: Tool, interrupt: asyncio.Event) -> None:
+        """Ask the tool's own check, if it has one and was not asked lately (seed 000, step 10)."""
+        if tool.check is None or self._board.exhausted or self._board.scored(tool.name) is not None:
+            return
+        try:
+            async with asyncio.timeout(CHECK_S):
+                health = await unless(interrupt, tool.check())
+        except TimeoutError:
+            health = ToolHealth(Score.DEGRADED, f"its check took longer than {CHECK_S:g} s")
+        except Exception as error:  # noqa: BLE001 (the border to tools: a check that fails is advice as well)
+            health = ToolHealth(Score.DEGRADED, f"its check failed: {type(error).__name__}: {error}")
+        if health is not None:
+            self._conversation.emit(ToolScored(tool.name, health.score, health.why))
+
+    # ── the pause ───────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def paused(self) -> str:
+        """Why the turn has to end with a report; empty while it may go on."""
+        if self._board.exhausted:
+            return wording.because(DispatchReason.BUDGET_SPENT, "", None)
+        return wording.because(self._paused, "", None) if self._paused else ""
+
+    def report(self) -> PauseReport:
+        """How things are: the report of seed 000, step 7."""
+        board = self._board
+        return pause_report(
+            self.paused or "asked for",
+            board.items,
+            board.scope.deferred,
+            tuple(self._work.values()),
+            board.rows(),
+            board.consumed,
+            board.limits.budget,
+            board.budget.log,
+            board.budget.not_logged,
+            groups=board.cascades,
+        )
+
+    def pause(self) -> None:
+        """Say that the turn pauses, and how things are."""
+        self._conversation.emit(PauseReported(self.report()))
+
+    # ── what is seen ────────────────────────────────────────────────────────────────────────────
+
+    def _see(self, event: Event) -> None:
+        match event:
+            case DispatchLimitsSet():
+                self.announced = True
+            case TurnStarted():
+                self._paused = None
+                self._work.clear()
+                self._offered, self._offering = {}, {}
+            case StepStarted():
+                self._offered, self._offering = self._offering, {}
+            case ToolScored(tool=tool, why=why):
+                self._scores[tool] = why
+            case ToolEnded(tool=tool, outcome=ToolOutcome.OK | ToolOutcome.ERROR | ToolOutcome.BROKEN as outcome):
+                done = self._work.get(tool, Done(tool, 0, 0))
+                good = outcome is ToolOutcome.OK
+                self._work[tool] = Done(tool, done.succeeded + good, done.failed + (not good))
+        self._dispatcher.see(event, self._clock.now())
+        self._tell()
+
+    def _tell(self) -> None:
+        for event in self._board.news():
+            self._conversation.emit(event)

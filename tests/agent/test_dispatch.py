@@ -1,0 +1,371 @@
+"""Breakers in the loop: who is called or skipped, what the model and the person are told, when a turn pauses."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.events import (
+    BreakerChanged,
+    BreakerCommand,
+    BreakerState,
+    CascadeChanged,
+    CascadePhase,
+    Dispatch,
+    Dispatched,
+    DispatchLimitsSet,
+    DispatchReason,
+    Event,
+    FailureCharged,
+    PauseReported,
+    PermissionAsked,
+    Score,
+    ToolEnded,
+    ToolOutcome,
+    ToolScored,
+    ToolStarted,
+    TransitionCode,
+    WaitOffered,
+)
+from harness.executor.asker import WaitChoice
+from harness.permissions import Answer, PermissionRequest
+from harness.tools import Effect, Tool, ToolHealth, tool
+from tests.agent.stage import Played, Stage, calls, says, stage
+from tests.agent.test_tool_rounds import call, meeting
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = "Done, as far as it went."
+REFUSED = ConnectionRefusedError(111, "Connection refused")
+LATE = TimeoutError("no answer in 30 s")
+
+
+def flaky(name: str, *outcomes: Exception | str, parallel: bool = True, effect: Effect = Effect.READ) -> Tool:
+    """A tool whose calls end with these, one after the other; the last one repeats."""
+    coming: Iterator[Exception | str] = iter(outcomes)
+    last: Exception | str = outcomes[-1]
+
+    @tool(name=name, effect=effect, parallel=parallel)
+    async def attempt(number: int = 0) -> str:
+        "Try something."
+        outcome = next(coming, last)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return attempt
+
+
+def rounds(name: str, count: int) -> str:
+    """Replies that each ask for one call of a tool."""
+    return "".join(calls(call(name, number=number)) for number in range(count))
+
+
+def dispatches(turn: Played) -> list[Dispatch]:
+    """What was decided, call by call."""
+    return [event.dispatch for event in turn.of(Dispatched)]
+
+
+def state(here: Stage, name: str) -> BreakerState:
+    """Where a breaker stands."""
+    return here.agent.dispatching.board.breaker(name).state
+
+
+CALL, SKIP, PROBE, PAUSE = Dispatch.CALL, Dispatch.SKIP, Dispatch.PROBE, Dispatch.PAUSE
+
+
+# ── one tool ────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_tool_that_fails_three_times_is_skipped_then_probed_and_closed_when_it_works(tmp_path: Path) -> None:
+    wobbly = flaky("wobbly", LATE, LATE, LATE, "well again")
+    async with stage(tmp_path, rounds("wobbly", 8) + says(ANSWER), tools=[wobbly]) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL, CALL, CALL, SKIP, SKIP, PROBE, CALL, CALL]
+        assert len(turn.of(ToolStarted)) == 6
+        opened, *_, closed = (event for event in turn.of(BreakerChanged) if event.before is not event.after)
+        assert (opened.after, opened.failures, opened.probe_at) == (BreakerState.OPEN, 3, 6)
+        assert (closed.after, closed.failures, closed.step) == (BreakerState.CLOSED, 0, 6)
+        assert turn.end.code is TransitionCode.COMPLETED
+
+
+async def test_the_model_is_told_why_and_what_can_take_the_place_best_first(tmp_path: Path) -> None:
+    async with stage(tmp_path, rounds("grep", 1) + says(ANSWER)) as here:
+        here.agent.dispatching.command(BreakerCommand.TRIP, "grep")
+        turn = await here.turn()
+        (result,) = turn.results
+        assert result["is_error"]
+        lines = result["content"].splitlines()
+        assert lines[0].startswith("grep was not run: it was opened by hand")
+        offered = [line.split(":")[0] for line in lines if line[:1].isdigit()]
+        assert offered == ["1. bash", "2. read_file", "3. by hand", "4. leave it out"]
+        assert turn.of(Dispatched)[0].routes[0].tool == "bash"
+        assert [event.outcome for event in turn.of(ToolEnded)] == [ToolOutcome.SKIPPED]
+
+
+async def test_the_tool_that_was_offered_is_decided_and_allowed_under_its_own_name(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Person:
+        present = True
+
+        async def permission(self, question: PermissionAsked, request: PermissionRequest) -> Answer:
+            asked.append(request.tool)
+            return Answer("no")
+
+        async def wait(self, offered: WaitOffered) -> WaitChoice:
+            return "stop"
+
+    script = rounds("grep", 1) + calls(call("bash", command="rg -n needle")) + says(ANSWER)
+    async with stage(tmp_path, script, asker=Person(), permission_mode="ask") as here:
+        here.agent.dispatching.command(BreakerCommand.TRIP, "grep")
+        turn = await here.turn()
+        assert asked == ["bash"]
+        assert [(event.tool, event.in_place_of) for event in turn.of(Dispatched)] == [("grep", ""), ("bash", "grep")]
+
+
+async def test_a_failed_test_a_missing_file_and_wrong_arguments_say_nothing_against_a_tool(tmp_path: Path) -> None:
+    script = (
+        "".join(calls(call("bash", command=f"exit {number}")) for number in (1, 2, 3, 4, 5))
+        + calls(*(call("read_file", path="nowhere.txt") for _ in range(5)))
+        + calls(*(call("read_file", wrong=1) for _ in range(5)))
+        + says(ANSWER)
+    )
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert set(dispatches(turn)) == {CALL}
+        assert turn.of(FailureCharged) == []
+
+
+async def test_ordinary_errors_count_when_they_are_to(tmp_path: Path) -> None:
+    script = "".join(calls(call("bash", command=f"exit {number}")) for number in (1, 2, 3, 4)) + says(ANSWER)
+    async with stage(tmp_path, script, count_errors=True) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL, CALL, CALL, SKIP]
+
+
+async def test_a_tool_that_does_not_exist_is_skipped_and_costs_nothing(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(call("grepp", pattern="x")) + says(ANSWER)) as here:
+        turn = await here.turn()
+        (decided,) = turn.of(Dispatched)
+        assert (decided.dispatch, decided.reason) == (SKIP, DispatchReason.UNKNOWN_TOOL)
+        assert "did you mean grep?" in turn.results[0]["content"]
+        assert turn.of(FailureCharged) == []
+
+
+# ── side by side ────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_of_fifty_calls_at_once_one_is_the_probe(tmp_path: Path) -> None:
+    wobbly = flaky("wobbly", LATE, LATE, LATE, "well again")
+    fifty = calls(*(call("wobbly", number=number) for number in range(50)))
+    script = rounds("wobbly", 5) + fifty + rounds("wobbly", 1) + says(ANSWER)
+    async with stage(tmp_path, script, tools=[wobbly]) as here:
+        turn = await here.turn()
+        assert dispatches(turn)[5:55] == [PROBE] + [SKIP] * 49
+        assert dispatches(turn)[55:] == [CALL]
+
+
+async def test_eight_calls_run_at_the_same_time(tmp_path: Path) -> None:
+    script = calls(*(call("meet", number=number) for number in range(1, 9))) + says(ANSWER)
+    async with stage(tmp_path, script, tools=[meeting(8)]) as here:
+        turn = await here.turn()
+        assert len(turn.of(ToolStarted)) == 8  # none of them ends before all have begun
+
+
+async def test_failures_of_one_batch_count_in_the_order_of_the_reply(tmp_path: Path) -> None:
+    last_first = [asyncio.Event() for _ in range(4)]
+    last_first[3].set()
+
+    @tool(effect=Effect.READ, parallel=True)
+    async def ordered(number: int) -> str:
+        "Fails, but for the first."
+        await last_first[number].wait()
+        last_first[number - 1].set()
+        if number:
+            raise REFUSED
+        return "fine"
+
+    script = calls(*(call("ordered", number=number) for number in range(4))) + says(ANSWER)
+    async with stage(tmp_path, script, tools=[ordered]) as here:
+        await here.turn()
+        assert state(here, "ordered") is BreakerState.OPEN  # by the end of the calls the success came last
+
+
+# ── a probe that is not run ─────────────────────────────────────────────────────────────────────
+
+
+async def test_an_interrupted_probe_gives_the_next_call_another_one(tmp_path: Path) -> None:
+    outcomes = iter([LATE, LATE, LATE])
+
+    @tool(effect=Effect.READ)
+    async def endless(number: int) -> str:
+        "Fails three times and then takes for ever."
+        for outcome in outcomes:
+            raise outcome
+        await asyncio.Event().wait()
+        return ""
+
+    async with stage(tmp_path, rounds("endless", 7) + says(ANSWER), tools=[endless]) as here:
+
+        def interrupt(event: Event) -> None:
+            if isinstance(event, ToolStarted) and dispatches(Played(here.recorded))[-1] is PROBE:
+                here.agent.interrupt()
+
+        turn = await here.turn(on_event=interrupt)
+        assert dispatches(turn)[-1] is PROBE
+        assert state(here, "endless") is BreakerState.OPEN
+        again = await here.turn(on_event=interrupt)
+        assert dispatches(again) == [PROBE]
+
+
+async def test_a_probe_that_is_not_allowed_gives_the_next_call_another_one(tmp_path: Path) -> None:
+    wobbly = flaky("wobbly", LATE, LATE, LATE, "well", effect=Effect.RUN)
+    answers = iter(["once", "once", "once", "no", "once"])
+
+    class Person:
+        present = True
+
+        async def permission(self, question: PermissionAsked, request: PermissionRequest) -> Answer:
+            return Answer("no") if next(answers) == "no" else Answer("once")
+
+        async def wait(self, offered: WaitOffered) -> WaitChoice:
+            return "stop"
+
+    script = rounds("wobbly", 7) + says(ANSWER)
+    async with stage(tmp_path, script, tools=[wobbly], asker=Person(), permission_mode="ask") as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL, CALL, CALL, SKIP, SKIP, PROBE, PROBE]
+        assert state(here, "wobbly") is BreakerState.CLOSED
+
+
+# ── the budget ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_budget_pauses_the_turn_with_a_report_and_a_fresh_one_goes_on(tmp_path: Path) -> None:
+    broken = [flaky(name, exception) for name, exception in (("reader", REFUSED), ("writer", LATE))]
+    script = rounds("reader", 3) + rounds("writer", 2) + says(ANSWER)
+    async with stage(tmp_path, script, tools=broken) as here:
+        turn = await here.turn()
+        assert turn.codes[-1] is TransitionCode.FAILURE_BUDGET_PAUSED
+        (reported,) = turn.of(PauseReported)
+        assert (reported.report.consumed, reported.report.budget) == (5, 5)
+        assert [entry.tool for entry in reported.report.log] == ["reader"] * 3 + ["writer"] * 2
+        cautious = [event.caution for event in turn.of(Dispatched)]
+        assert cautious == [False, False, False, False, True]
+        more = await here.retry()
+        assert more.end.code is TransitionCode.COMPLETED
+        assert here.agent.dispatching.board.consumed == 0
+
+
+async def test_calls_after_the_last_failure_are_answered_but_not_run(tmp_path: Path) -> None:
+    broken = flaky("broken", LATE, parallel=False)
+    script = calls(*(call("broken", number=number) for number in range(4))) + says(ANSWER)
+    async with stage(tmp_path, script, tools=[broken], failure_budget=2) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL, CALL, PAUSE, PAUSE]
+        assert len(turn.results) == 4
+        assert turn.end.code is TransitionCode.FAILURE_BUDGET_PAUSED
+
+
+async def test_a_tool_that_fails_two_of_three_times_never_opens_but_uses_up_the_budget(tmp_path: Path) -> None:
+    flapping = flaky("flapping", *(LATE, LATE, "ok") * 5)
+    async with stage(tmp_path, rounds("flapping", 12) + says(ANSWER), tools=[flapping]) as here:
+        turn = await here.turn()
+        assert set(dispatches(turn)) == {CALL}
+        assert turn.end.code is TransitionCode.FAILURE_BUDGET_PAUSED
+
+
+async def test_when_all_that_is_left_of_a_plan_needs_an_open_tool_the_turn_pauses(tmp_path: Path) -> None:
+    plan = (
+        '{ name = "todo_write", input = { items = [{ text = "look", status = "done" }, '
+        '{ text = "run the tests", status = "pending", tools = ["bash"] }] } }'
+    )
+    script = calls(plan) + calls(call("bash", command="true")) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        here.agent.dispatching.command(BreakerCommand.ISOLATE, "bash")
+        turn = await here.turn()
+        assert turn.of(Dispatched)[-1].reason is DispatchReason.NOTHING_LEFT
+        (reported,) = turn.of(PauseReported)
+        assert reported.report.completed == ("look",)
+        (deferred,) = reported.report.deferred
+        assert deferred.item.text == "run the tests"
+        assert "bash" in deferred.reason
+        assert deferred.unblock
+
+
+# ── one cause ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_three_tools_that_lose_their_network_cost_one_failure_and_come_back_one_by_one(tmp_path: Path) -> None:
+    names = ("fetch", "search", "upload")
+    tools = [flaky(name, REFUSED, REFUSED, REFUSED, "back") for name in names]
+    together = calls(*(call(name) for name in names))
+    async with stage(tmp_path, together * 10 + says(ANSWER), tools=tools) as here:
+        turn = await here.turn()
+        phases = [event.phase for event in turn.of(CascadeChanged)]
+        assert phases[:2] == [CascadePhase.SUSPECTED, CascadePhase.SYSTEMIC]
+        assert phases[-1] is CascadePhase.OVER
+        assert turn.of(FailureCharged)[-1].consumed in (1, 3)
+        assert here.agent.dispatching.board.consumed == 1
+        probes = [(event.tool, event.reason) for event in turn.of(Dispatched) if event.dispatch is PROBE]
+        assert [reason for _, reason in probes] == [DispatchReason.CANARY] + [DispatchReason.RECOVERING] * 2
+        assert {tool for tool, _ in probes} == set(names)
+        assert {state(here, name) for name in names} == {BreakerState.CLOSED}
+        assert turn.end.code is TransitionCode.COMPLETED
+
+
+# ── checks before a call ────────────────────────────────────────────────────────────────────────
+
+
+def checked(check: Callable[[], ToolHealth]) -> Tool:
+    """A tool with a check."""
+    from dataclasses import replace
+
+    async def ask() -> ToolHealth:
+        return check()
+
+    return replace(flaky("remote", "an answer"), check=ask)
+
+
+async def test_a_tool_that_cannot_work_now_is_skipped_and_costs_nothing(tmp_path: Path) -> None:
+    away = checked(lambda: ToolHealth(Score.UNAVAILABLE, "its server is not running"))
+    async with stage(tmp_path, rounds("remote", 2) + says(ANSWER), tools=[away]) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [SKIP, SKIP]
+        assert len(turn.of(ToolScored)) == 1  # the score is believed for some steps
+        assert "its server is not running" in turn.results[0]["content"]
+        assert turn.of(FailureCharged) == []
+
+
+async def test_a_check_that_fails_is_advice_and_no_failure(tmp_path: Path) -> None:
+    def fail() -> ToolHealth:
+        raise OSError("no route to host")
+
+    async with stage(tmp_path, rounds("remote", 1) + says(ANSWER), tools=[checked(fail)]) as here:
+        turn = await here.turn()
+        (scored,) = turn.of(ToolScored)
+        assert scored.score is Score.DEGRADED
+        assert [event.reason for event in turn.of(Dispatched)] == [DispatchReason.DEGRADED]
+
+
+# ── changes by hand ─────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_change_of_the_numbers_is_an_event_and_holds_from_the_next_decision_on(tmp_path: Path) -> None:
+    broken = flaky("broken", LATE)
+    async with stage(tmp_path, rounds("broken", 2) + says(ANSWER), tools=[broken]) as here:
+        here.agent.dispatching.announce(threshold=1)
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL, SKIP]
+        assert [event.limits.threshold for event in here.recorded if isinstance(event, DispatchLimitsSet)] == [1]
+
+
+async def test_a_number_that_makes_no_sense_is_refused_and_nothing_changes(tmp_path: Path) -> None:
+    async with stage(tmp_path, says(ANSWER)) as here:
+        with pytest.raises(ValueError, match="budget is 0"):
+            here.agent.dispatching.announce(budget=0)
+        assert here.recorded == []
+        assert here.agent.dispatching.board.limits.budget == 5
+        await here.turn()
