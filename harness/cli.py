@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "doctor": "what is set, from where, and what will happen",
     "sessions": "list the sessions of this folder",
+    "breakers": "how the tools of a session were, at its end or at any step",
     "export": "write a session as Markdown or JSON",
     "transitions": "print why the loop goes round or ends, and what answers each fault",
     "settings": "every setting: what fits, its default, its variables",
@@ -129,6 +130,10 @@ def command_parser(command: str) -> "ArgumentParser":
             add("id", metavar="ID", help='id of a session, its beginning, or "latest"')
             add("--format", choices=("markdown", "json"), default="markdown")
             add("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
+            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+        case "breakers":
+            add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
+            add("--at", type=int, metavar="N", help="how they were at the end of step N")
             add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
         case "transitions":
             add("--markdown", action="store_true", help="as Markdown tables")

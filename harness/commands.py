@@ -20,6 +20,8 @@ def run(command: str, options: Namespace) -> int:
             return _sessions(_settings(options))
         case "export":
             return _export(_settings(options), options)
+        case "breakers":
+            return _breakers(_settings(options), options)
         case "transitions":
             from harness.recovery import printed
 
@@ -46,6 +48,16 @@ def _sessions(settings: Settings) -> int:
         print(line)
     if not found:
         print(f"There is no session for {settings.workspace} yet.", file=sys.stderr)
+    return 0
+
+
+def _breakers(settings: Settings, options: Namespace) -> int:
+    from harness.breaker_history import breaker_lines, session_file
+    from harness.journal import session_folder
+
+    path = session_file(options.session, session_folder(settings.workspace, settings.state_dir))
+    for line in breaker_lines(path, options.at):
+        print(line)
     return 0
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from harness.clock import time_of_day
 from harness.errors import HarnessError
-from harness.events import Event
-from harness.session import Opening, Session
+from harness.events import BreakerCommand, Event
+from harness.session import Opening, Session, in_words, report_lines, table_lines
 from harness.ui.lines import dollars
 from harness.ui.session_list import session_lines
 
@@ -194,6 +195,73 @@ def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[.:]) ", " ".join(text.split()), maxsplit=1)[0]
 
 
+def _breakers(session: Session, argument: str) -> Result:
+    if argument:
+        session.set_dispatch_limits(**_numbers(argument))
+    limits, report = session.dispatch_limits, session.report
+    numbers = (
+        f"a breaker opens after {limits.threshold} failures in a row; "
+        f"its probe comes {limits.probe_distance} steps later (several together: {limits.cascade.value})"
+    )
+    return Say(
+        "\n".join(
+            (*table_lines(session.health, session.step, time_of_day), _used(report.consumed, report.budget), numbers)
+        )
+    )
+
+
+def _numbers(text: str) -> dict[str, object]:
+    """`threshold=4 window=8` as numbers."""
+    found: dict[str, object] = {}
+    for part in text.split():
+        name, sign, value = part.partition("=")
+        if not sign or not value.isdigit():
+            raise CommandError(f"{part!r} is not understood; type for example /breakers threshold=4 probe_distance=2.")
+        found[name] = int(value)
+    return found
+
+
+def _budget(session: Session, argument: str) -> Result:
+    if argument:
+        if not argument.isdigit():
+            raise CommandError(f"{argument!r} is no number of failures; type for example /budget 8.")
+        session.set_dispatch_limits(budget=int(argument))
+    report = session.report
+    failures = (f"  step {entry.step}: {entry.tool}: {entry.failure.message}" for entry in report.log)
+    return Say("\n".join((_used(report.consumed, report.budget), *failures)))
+
+
+def _used(consumed: int, budget: int) -> str:
+    return f"failure budget: {consumed} of {budget} used in this turn"
+
+
+def _report(session: Session, argument: str) -> Result:
+    return Say("\n".join(report_lines(session.report)))
+
+
+def _move(command: BreakerCommand, done: str) -> Callable[[Session, str], Result]:
+    def run(session: Session, argument: str) -> Result:
+        if not argument:
+            raise CommandError(f"Which tool? Type /{command.value} and its name; /breakers lists them.")
+        every = command is BreakerCommand.RESET and argument == "all"
+        session.command_breaker(command, "" if every else argument)
+        return Say(f"{'Every breaker' if every else argument} {done}.")
+
+    return run
+
+
+def _confirm(session: Session, argument: str) -> Result:
+    session.command_breaker(BreakerCommand.CONFIRM)
+    return Say("Confirmed: tools that failed together are tried again, one of them first.")
+
+
+def _routes(session: Session, argument: str) -> Result:
+    if not argument:
+        raise CommandError("Which tool? Type /routes and its name; /tools lists them.")
+    lines = (f"  {number}. {in_words(route)}" for number, route in enumerate(session.routes(argument), 1))
+    return Say("\n".join((f"Without {argument}:", *lines)))
+
+
 def _sessions(session: Session, argument: str) -> Result:
     return Say("\n".join(session_lines(session.sessions())))
 
@@ -214,6 +282,22 @@ _TABLE: Sequence[Command] = (
     Command("context", "", "how full the model's window is", _context),
     Command("status", "", "session, model, folder, permissions, journal", _status),
     Command("tools", "", "what the model may use", _tools),
+    Command("breakers", "[name=number]", "how the tools are, or set threshold, probe_distance, window, …", _breakers),
+    Command("budget", "[number]", "failures of this turn, or how many a turn may have", _budget),
+    Command("report", "", "what is done, what is not, and why", _report),
+    Command("routes", "TOOL", "what can take the place of a tool now", _routes),
+    Command("trip", "TOOL", "open a breaker; probes come as usual", _move(BreakerCommand.TRIP, "is open")),
+    Command(
+        "isolate", "TOOL", "switch a tool off until it is released", _move(BreakerCommand.ISOLATE, "is switched off")
+    ),
+    Command(
+        "release",
+        "TOOL",
+        "end that; the next call is a probe",
+        _move(BreakerCommand.RELEASE, "is tried at its next call"),
+    ),
+    Command("reset", "TOOL|all", "close a breaker and forget its failures", _move(BreakerCommand.RESET, "is closed")),
+    Command("confirm", "", "tools that failed together may be tried again", _confirm),
     Command("retry", "", "try the last turn again from where it stopped", _retry),
     Command("sessions", "", "list the sessions of this folder", _sessions),
     Command("exit", "", "leave", _exit),

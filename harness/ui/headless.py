@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import TextIO
 
 from harness.errors import HarnessError
-from harness.events import Json, TransitionCode, TurnEnded, Usage, encode
-from harness.session import Nobody, Opening, Session, exit_code, open_session
+from harness.events import Json, PauseReported, TransitionCode, TurnEnded, Usage, encode
+from harness.session import Nobody, Opening, Session, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
 from harness.ui.lines import line_of
 from harness.ui.signals import Signalled, heeding
@@ -19,6 +19,7 @@ from harness.visible import visible
 SUBTYPES = {
     TransitionCode.COMPLETED: "success",
     TransitionCode.MAX_TURNS: "error_max_turns",
+    TransitionCode.FAILURE_BUDGET_PAUSED: "error_failure_budget",
     TransitionCode.ABORTED_STREAMING: "interrupted",
     TransitionCode.ABORTED_TOOLS: "interrupted",
 }
@@ -73,6 +74,8 @@ async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: T
         async for event in events:
             if form is Form.STREAM_JSON:
                 _write(json.dumps(encode(event)), out)
+            elif isinstance(event, PauseReported):
+                _tell("\n".join(report_lines(event.report)), err)
             elif (line := line_of(event)) is not None:
                 _tell(str(line), err)
             if isinstance(event, TurnEnded):

@@ -1,8 +1,5 @@
 """What an event has to say in one line; most say nothing."""
 
-from dataclasses import dataclass
-from enum import Enum
-
 from harness.events import (
     CompactionEnded,
     CompactionStarted,
@@ -21,29 +18,8 @@ from harness.events import (
     WaitAnswered,
     WaitOffered,
 )
-
-
-class Tone(Enum):
-    """How much attention a line deserves."""
-
-    QUIET = "quiet"
-    TROUBLE = "trouble"
-    """Something failed and is being dealt with."""
-    BAD = "bad"
-    """Something failed for good."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line for a person. The mark is repeated in words, so that nothing is lost without it."""
-
-    mark: str
-    text: str
-    tone: Tone = Tone.QUIET
-
-    def __str__(self) -> str:
-        return f"{self.mark} {self.text}"
-
+from harness.ui.health_lines import health_line
+from harness.ui.line import Line, Tone
 
 EXPLAINED = frozenset(
     {
@@ -94,7 +70,7 @@ def line_of(event: Event) -> Line | None:
         case Notice(level=level, text=text):
             return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
         case _:
-            return None
+            return health_line(event)
 
 
 def _retry(event: RetryScheduled) -> str:

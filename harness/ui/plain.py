@@ -12,6 +12,7 @@ from harness.events import (
     MessageAdded,
     Origin,
     PartialDiscarded,
+    PauseReported,
     PermissionAnswered,
     PermissionAsked,
     RequestSent,
@@ -24,7 +25,9 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
-from harness.ui.lines import Line, Tone, dollars, line_of, seconds
+from harness.session import report_lines
+from harness.ui.line import Line, Tone
+from harness.ui.lines import dollars, line_of, seconds
 from harness.ui.shown_text import Mark, ShownText
 from harness.visible import visible
 
@@ -88,6 +91,8 @@ class Plain:
             case TurnEnded():
                 self._pieces(self._text.settle())
                 self.line(_ending(event))
+            case PauseReported():
+                self.say("\n".join(report_lines(event.report)))
             case PermissionAnswered(answer="always", tool=tool):
                 self.line(Line("·", f"{tool} will not ask for this again in this session"))
             case _:

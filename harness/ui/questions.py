@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from harness.events import PermissionAsked, WaitOffered
 from harness.session import Answer, PermissionRequest, WaitChoice
-from harness.ui.lines import Line, Tone
+from harness.ui.line import Line, Tone
 from harness.ui.plain import Plain
 
 YES = ("y", "yes", "once", "1")
@@ -56,6 +56,24 @@ class PlainAsker:
             if (choice := choice_in(line, choices)) is not None:
                 return choice
             self._plain.say(f"  please answer with a number from 1 to {len(choices)}")
+
+    async def pause(self) -> str | None:
+        """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop."""
+        while True:
+            self._plain.ask("  go on? c with a fresh budget, r TOOL (or all) resets it first, s stops: ")
+            line = await self._answer()
+            if line is None:
+                self._plain.say("")
+                return None
+            word, _, tool = unicodedata.normalize("NFKC", line.strip()).partition(" ")
+            match word.lower():
+                case "c" | "continue" | "y" | "yes":
+                    return ""
+                case "r" | "reset" if tool.strip():
+                    return tool.strip()
+                case "s" | "stop" | "n" | "no":
+                    return None
+            self._plain.say("  please answer c, r and the name of a tool, or s")
 
 
 def permission_in(line: str) -> Answer | None:

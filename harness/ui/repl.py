@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TextIO, TypeVar
 from harness import __version__
 from harness.errors import HarnessError, SettingsError
 from harness.events import (
+    BreakerCommand,
     Event,
     FaultOccurred,
     ReplyReceived,
@@ -27,13 +28,14 @@ from harness.events import (
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
+    TransitionCode,
     TurnEnded,
 )
 from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import Loaded, Settings
 from harness.ui.commands import GoOn, Leave, Play, Say, is_command, prompt_of, run_command
 from harness.ui.keyboard import Keyboard
-from harness.ui.lines import Line, Tone
+from harness.ui.line import Line, Tone
 from harness.ui.plain import Plain, has_colours
 from harness.ui.prompts import PipedPrompts, Prompts, TypedPrompts
 from harness.ui.questions import PlainAsker
@@ -109,6 +111,8 @@ class _Repl:
         self._waiting = False
         """A retry is waited for, or a silent model is."""
         self._hinted = False
+        self._paused = False
+        """The last turn paused, so that the person is asked how to go on."""
         self._exit_code = 0
 
     def run(self, opening: Opening, prompt: str | None) -> int:
@@ -248,9 +252,37 @@ class _Repl:
     # ── turns ───────────────────────────────────────────────────────────────────────────────────
 
     def _play(self, session: Session, events: AsyncGenerator[Event, None]) -> None:
+        self._paused = False
         number = self._runner.run(self._show(session, events))
         if number not in (0, signal.SIGINT):
             raise Ended(number)
+        if self._paused and self._keyboard and not self._plain.gone:
+            self._after_pause(session, self._keyboard)
+
+    def _after_pause(self, session: Session, keyboard: Keyboard) -> None:
+        """The turn paused with a report: ask whether and how to go on, and do it."""
+        while (tool := self._runner.run(self._how_to_go_on(keyboard))) is not None:
+            try:
+                if tool:
+                    session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
+            except HarnessError as error:
+                self._plain.line(Line("!", str(error), Tone.TROUBLE))
+                continue
+            self._play(session, session.retry())
+            return
+        self._plain.say("  stopped; /retry goes on with a fresh budget")
+
+    async def _how_to_go_on(self, keyboard: Keyboard) -> str | None:
+        """The tool to reset before going on, empty for none; None: the person stops."""
+        with heeding() as signalled, keyboard.listening(keyboard.ahead.append):
+            try:
+                return await PlainAsker(self._plain, keyboard.answer).pause()
+            except asyncio.CancelledError:
+                if not signalled.number:
+                    raise
+        if signalled.number != signal.SIGINT:
+            raise Ended(signalled.number)
+        return None
 
     async def _show(self, session: Session, events: AsyncGenerator[Event, None]) -> int:
         """Show events until they end; returns the signal that came meanwhile, or 0."""
@@ -283,6 +315,7 @@ class _Repl:
                     self._plain.say("  Enter asks again over a new connection, Ctrl-C stops the turn")
             case TurnEnded(code=code):
                 self._waiting = False
+                self._paused = code is TransitionCode.FAILURE_BUDGET_PAUSED
                 self._exit_code = 0 if self._keyboard else exit_code(code)
                 self._plain.say("")
             case _ if isinstance(event, OVER):

@@ -1,0 +1,88 @@
+"""`harness breakers SESSION`: the breaker table of a recorded session, at its end or at any step."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from harness.breakers.board import Board
+from harness.breakers.dispatcher import Replay
+from harness.breakers.printed import table_lines
+from harness.capability_files import load_capabilities
+from harness.clock import time_of_day
+from harness.errors import JournalError
+from harness.events import (
+    BreakerChanged,
+    BreakerCommanded,
+    CascadeChanged,
+    Dispatched,
+    DispatchLimitsSet,
+    Event,
+    StepStarted,
+)
+from harness.journal import Record, find, read
+
+
+def session_file(name: str, folder: Path) -> Path:
+    """The journal meant by a path, an id, the beginning of one, or "latest". Raises HarnessError."""
+    path = Path(name)
+    return path if path.suffix == ".jsonl" and path.is_file() else find(folder, name)
+
+
+def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
+    """The table, the budget and what happened to the breakers up to step `at`, or to the end.
+
+    Raises JournalError for a journal that holds no decisions, or ends before that step.
+    """
+    records = read(path).records
+    steps = [record.event.step for record in records if isinstance(record.event, StepStarted)]
+    tools = tools_in(record.event for record in records)
+    if not tools:
+        raise JournalError(f"{path.name} holds no decisions about tool calls; it is older than the breakers.")
+    if at is not None and not 0 < at <= max(steps, default=0):
+        raise JournalError(f"{path.name} has no step {at}; its steps are 1 to {max(steps, default=0)}.")
+    board = Board(tools, load_capabilities(None, None, tools))
+    replay, log = Replay(board), []
+    for record in until(records, at):
+        log += [line for event in replay.see(record.event, record.at) if (line := _told(event))]
+        if isinstance(record.event, BreakerCommanded):
+            log.append(f"step {board.step}: by hand: {record.event.command} {record.event.tool}".rstrip())
+    yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
+    yield ""
+    yield from table_lines(board.rows(), board.step, time_of_day)
+    yield f"failure budget: {board.consumed} of {board.limits.budget} used in this turn"
+    if log:
+        yield ""
+        yield from log
+
+
+def tools_in(events: Iterable[Event]) -> tuple[str, ...]:
+    """The tools a session had, by the last event that names them, and those it decided about besides."""
+    known: tuple[str, ...] = ()
+    decided: dict[str, None] = {}
+    for event in events:
+        match event:
+            case DispatchLimitsSet(tools=tools):
+                known = tools
+            case Dispatched(tool=tool) if event.reason != "unknown_tool":
+                decided[tool] = None
+    return tuple(dict.fromkeys((*known, *decided)))
+
+
+def until(records: Iterable[Record], at: int | None) -> Iterator[Record]:
+    """The records up to the end of step `at`."""
+    for record in records:
+        if at is not None and isinstance(record.event, StepStarted) and record.event.step > at:
+            return
+        yield record
+
+
+def _told(event: Event) -> str:
+    match event:
+        case BreakerChanged() if event.before is not event.after:
+            why = event.why.value.replace("_", " ")
+            detail = f" ({event.detail})" if event.detail else ""
+            return f"step {event.step}: {event.key} {event.before.value} → {event.after.value}: {why}{detail}"
+        case CascadeChanged():
+            tools = f": {', '.join(event.tools)}" if event.tools else ""
+            return f"step {event.step}: {event.phase.value}, {event.root}{tools}"
+        case _:
+            return ""
