@@ -11,6 +11,7 @@ from harness.clock import time_of_day
 from harness.errors import JournalError
 from harness.events import (
     BreakerChanged,
+    BreakerCommand,
     BreakerCommanded,
     CascadeChanged,
     Dispatched,
@@ -43,8 +44,8 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
     replay, log = Replay(board), []
     for record in until(records, at):
         log += [line for event in replay.see(record.event, record.at) if (line := _told(event))]
-        if isinstance(record.event, BreakerCommanded):
-            log.append(f"step {board.step}: by hand: {record.event.command} {record.event.tool}".rstrip())
+        if record.event == BreakerCommanded(BreakerCommand.CONFIRM):
+            log.append(f"step {board.step}: a person confirmed that the cause is gone")
     yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
     yield ""
     yield from table_lines(board.rows(), board.step, time_of_day)

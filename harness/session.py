@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, Self
 
@@ -145,9 +145,13 @@ class Session:
 
     def set_dispatch_limits(self, **changed: object) -> None:
         """Work with other numbers from the next decision on. Raises HarnessError for one that makes no sense."""
+        names = [field.name for field in fields(DispatchLimits)]
+        for name in changed:
+            if name not in names:
+                raise HarnessError(f"There is no number called {name}; there are {', '.join(names)}.")
         try:
             self._agent.dispatching.announce(**changed)
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise HarnessError(f"That cannot be set: {error}.") from error
 
     def _known(self, tool: str) -> str:

@@ -88,7 +88,7 @@ def _laid_out(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 
 def _report(report: PauseReport) -> Iterator[str]:
-    yield from _wrapped("PAUSED: ", report.reason)
+    yield from _wrapped("PAUSED: ", report.reason) if report.reason else ("How this turn stands",)
     yield from _work(report)
     if report.health:
         yield from ("", "Tools")

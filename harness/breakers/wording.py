@@ -81,16 +81,12 @@ def in_words(route: Route) -> str:
         case Rank.SCOPE:
             return f"leave it out: {route.method}"
         case _:
-            return f"{route.tool}: {route.method}. Loses: {route.degradation}"
+            return f"{route.tool}: {route.method} (loses: {route.degradation})"
 
 
 def best_of(routes: Sequence[Route]) -> str:
     """The best way round in a few words, for the person; empty where there is none."""
-    if not routes:
-        return ""
-    best = routes[0]
-    loses = f"; loses: {best.degradation}" if best.degradation else ""
-    return f"{best.tool or 'by hand'}: {best.method}{loses}"
+    return f"{routes[0].tool or 'by hand'}; loses: {routes[0].degradation}" if routes else ""
 
 
 def _degraded(decision: Decision) -> bool:

@@ -195,6 +195,9 @@ class DispatchLimits:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} is {value!r}; it has to be a whole number of at least 1")
+        if self.cascade not in list(CascadeMode):
+            raise ValueError(f"cascade is {self.cascade!r}; it has to be canary or confirm")
+        object.__setattr__(self, "cascade", CascadeMode(self.cascade))
 
 
 class ItemStatus(StrEnum):
@@ -278,6 +281,7 @@ class PauseReport:
     """Why a turn paused, and how things are (seed 000, step 7; A23). A part that could not be had is empty."""
 
     reason: str
+    """Empty: it did not pause, a person asked."""
     completed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     not_attempted: tuple[str, ...] = ()

@@ -161,7 +161,7 @@ class Dispatching:
         """How things are: the report of seed 000, step 7."""
         board = self._board
         return pause_report(
-            self.paused or "asked for",
+            self.paused,
             board.items,
             board.scope.deferred,
             tuple(self._work.values()),

@@ -211,13 +211,13 @@ def _breakers(session: Session, argument: str) -> Result:
 
 
 def _numbers(text: str) -> dict[str, object]:
-    """`threshold=4 window=8` as numbers."""
+    """`threshold=4 cascade=confirm` as values."""
     found: dict[str, object] = {}
     for part in text.split():
         name, sign, value = part.partition("=")
-        if not sign or not value.isdigit():
-            raise CommandError(f"{part!r} is not understood; type for example /breakers threshold=4 probe_distance=2.")
-        found[name] = int(value)
+        if not sign or not value:
+            raise CommandError(f"{part!r} is not understood; type for example /breakers threshold=4 cascade=confirm.")
+        found[name] = int(value) if value.removeprefix("-").isdigit() else value
     return found
 
 
@@ -282,7 +282,7 @@ _TABLE: Sequence[Command] = (
     Command("context", "", "how full the model's window is", _context),
     Command("status", "", "session, model, folder, permissions, journal", _status),
     Command("tools", "", "what the model may use", _tools),
-    Command("breakers", "[name=number]", "how the tools are, or set threshold, probe_distance, window, …", _breakers),
+    Command("breakers", "[name=value]", "how the tools are; or set threshold, probe_distance, cascade, …", _breakers),
     Command("budget", "[number]", "failures of this turn, or how many a turn may have", _budget),
     Command("report", "", "what is done, what is not, and why", _report),
     Command("routes", "TOOL", "what can take the place of a tool now", _routes),
