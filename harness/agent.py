@@ -38,6 +38,7 @@ from harness.assembly import (
     settings_here,
     system_prompt,
     tools_for,
+    with_faults,
 )
 from harness.breakers.board import Board
 from harness.clock import Clock, SystemClock
@@ -146,7 +147,7 @@ class Agent:
             reread = reread or (lambda: settings_here(overrides))
         self._connection = Connection(self.settings, self._log, self._counter, reread)
         self.permissions = Permissions(Mode(self.settings.permission_mode))
-        self.toolbox = Toolbox(tools_for(self.settings) if tools is None else tools)
+        self.toolbox = Toolbox(tools_for(self.settings) if tools is None else with_faults(tools, self.settings))
         self._calls = ModelCalls(
             lambda: self._connection.client,
             self.conversation,

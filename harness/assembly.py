@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
@@ -81,5 +81,15 @@ def system_prompt(settings: Settings) -> tuple[Block, ...]:
 
 
 def tools_for(settings: Settings) -> tuple[Tool, ...]:
-    """The seven standard tools with the limits of the settings."""
-    return standard_tools(bash_timeout_s=settings.bash_timeout_s, result_characters=settings.result_characters)
+    """The seven standard tools with the limits of the settings, and with the faults that are to be practised."""
+    tools = standard_tools(bash_timeout_s=settings.bash_timeout_s, result_characters=settings.result_characters)
+    return with_faults(tools, settings)
+
+
+def with_faults(tools: Iterable[Tool], settings: Settings) -> tuple[Tool, ...]:
+    """The tools, failing as the settings ask for. Raises ScriptError or ToolFaultError, one sentence."""
+    if settings.tool_faults is None:
+        return tuple(tools)
+    from harness.practice import tool_faults_toml
+
+    return tool_faults_toml.load(settings.tool_faults).applied(tools)

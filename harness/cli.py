@@ -77,6 +77,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "workspace": namespace.cwd,
         "practice": True if namespace.practice == "" else None,
         "practice_script": namespace.practice or None,
+        "tool_faults": namespace.tool_faults,
     }
 
 
@@ -107,6 +108,7 @@ def agent_parser() -> "ArgumentParser":
     add("--max-wait", metavar="SECONDS", help="with -p: the longest wait a server may ask for (0)")
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="the built-in model that needs no key answers")
+    add("--tool-faults", metavar="FILE", help="tools fail as the file says, to watch the breakers")
     add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
     add("-d", "--debug", action="store_true", help="write a log with tracebacks; its path is shown")
     add("-v", "--version", action="store_true", help="print the version")

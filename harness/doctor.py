@@ -51,6 +51,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     for note in loaded.notes:
         report.line("!", note)
     report.check("model", lambda: _model(settings))
+    report.check("tools", lambda: _tools(settings))
     report.check("state folder", lambda: _writable(state_folder(settings.state_dir)))
     report.check("token counts", _vocabulary)
     if online:
@@ -189,6 +190,16 @@ def _model(settings: Settings) -> str:
 
     script = Script.load(settings.practice_script)
     return f"the practice model plays {settings.practice_script} ({len(script.steps)} entries)"
+
+
+def _tools(settings: Settings) -> str:
+    from harness.assembly import capabilities_for, tools_for
+    from harness.tools.toolbox import Toolbox
+
+    toolbox = Toolbox(tools_for(settings))
+    critical = ", ".join(sorted(capabilities_for(settings, toolbox).critical))
+    faults = "" if settings.tool_faults is None else f"; they fail as {settings.tool_faults} says"
+    return f"{', '.join(toolbox.names)}; no other can take the place of {critical}{faults}"
 
 
 def _writable(folder: Path) -> str:

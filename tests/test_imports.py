@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": {"events", *GROUND},
     "tools": {"events", *GROUND},
     "permissions": {"events", "tools", *GROUND},
-    "practice": {"events", "model", *GROUND},
+    "practice": {"events", "model", "tools", *GROUND},
     "journal": {"events", *GROUND},
     "export": {"events", "journal", "tools", *GROUND},
     "settings": {"events", *GROUND},

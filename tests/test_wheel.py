@@ -10,7 +10,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NEEDED = (
     "harness/model/data/o200k_base.xz",
+    "harness/breakers/capabilities.toml",
     "harness/practice/SCRIPTS.md",
+    "harness/practice/TOOL_FAULTS.md",
+    "harness/practice/broken_tools/grep-dies.toml",
     "harness/practice/scripts/overloaded.toml",
     "harness/py.typed",
     "harness/tools/grep_worker.py",

@@ -42,6 +42,8 @@ class Settings(BaseModel):
     """Let the built-in rule-based practice model answer. On by itself when there is no key, token or address."""
     practice_script: Place | None = None
     """Replies and faults that the practice model plays instead of making them up; switches `practice` on."""
+    tool_faults: Place | None = None
+    """Faults of tools to practise with. A flag or the environment can set it, the files of a folder cannot."""
 
     workspace: Place = Field(default_factory=Path.cwd)
     """The folder the agent works in, where its file tools stay. A flag or the environment can set it, files cannot."""

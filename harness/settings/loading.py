@@ -22,7 +22,9 @@ from harness.settings.sources import (
     from_flags,
 )
 
-PATHS = ("workspace", "practice_script", "state_dir")
+PATHS = ("workspace", "practice_script", "tool_faults", "state_dir")
+SHIPPED = ("practice_script", "tool_faults")
+"""Settings that may be the name of a file that comes with the program."""
 KEYS_REASON = "a folder that you cloned must not decide about keys"
 
 
@@ -116,6 +118,11 @@ def _restricted(source: Source, forbidden: set[str], user_file: Path) -> Source:
     for name, given in source.given.items():
         if name == "workspace":
             raise SettingsError(f"{given.origin} cannot be set in a file; use --cwd or HARNESS_WORKSPACE.")
+        if name == "tool_faults" and given.layer is not Layer.USER:
+            raise SettingsError(
+                f"{given.origin} is refused: a folder that you cloned must not break your tools; "
+                "use the flag --tool-faults."
+            )
         if name in forbidden:
             raise SettingsError(
                 f"{given.origin} is refused: {KEYS_REASON}; put it into the environment or {user_file}."
@@ -152,7 +159,7 @@ def _derived(given: Mapping[str, Given]) -> tuple[dict[str, object], dict[str, s
 def _anchored(name: str, given: Given) -> object:
     if name in PATHS and isinstance(given.value, str | Path):
         path = given.base / Path(given.value).expanduser()
-        shipped = name == "practice_script" and given.value == path.stem and not path.exists()
+        shipped = name in SHIPPED and given.value == path.stem and not path.exists()
         return Path(given.value) if shipped else path
     return given.value
 

@@ -120,9 +120,12 @@ def _usage(usage: Usage) -> Json:
 
 
 def _notes(loaded: Loaded) -> tuple[str, ...]:
-    if loaded.settings.practice and loaded.origins["practice"].startswith("default"):
-        return (*loaded.notes, "no key is set, so the built-in practice model answers; set ANTHROPIC_API_KEY")
-    return loaded.notes
+    settings, notes = loaded.settings, loaded.notes
+    if settings.practice and loaded.origins["practice"].startswith("default"):
+        notes = (*notes, "no key is set, so the built-in practice model answers; set ANTHROPIC_API_KEY")
+    if settings.tool_faults is not None:
+        notes = (*notes, f"tools fail as {settings.tool_faults} says (--tool-faults)")
+    return notes
 
 
 def _write(text: str, out: TextIO) -> None:

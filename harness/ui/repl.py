@@ -180,6 +180,8 @@ class _Repl:
         elif settings.practice:
             script = f" and plays {settings.practice_script}" if settings.practice_script else ""
             say(f"The built-in rule-based practice model answers{script}.")
+        if settings.tool_faults is not None:
+            say(f"Tools fail as {settings.tool_faults} says (--tool-faults).")
         if settings.permission_mode == "yolo":
             say("Every tool call is allowed without asking (--yolo).")
         for note in self._loaded.notes:

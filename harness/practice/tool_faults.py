@@ -1,0 +1,156 @@
+"""Faults of tools, to practise with: what a tool would answer if its world were broken, without breaking anything.
+
+A faulted call never runs the real tool. The exceptions say so: a slow call runs after a wait, and a stale one runs
+where there is no earlier result to give instead.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from random import Random
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.events import FailureCategory, ToolOutcome
+from harness.tools.tool import Tool, ToolContext, ToolResult
+
+EVERY = "*"
+"""In the place of a tool's name: all tools."""
+
+
+class ToolFaultKind(StrEnum):
+    """What goes wrong."""
+
+    TIMEOUT = "timeout"
+    """Waits, and then has run out of time."""
+    CANNOT_START = "cannot_start"
+    KILLED = "killed"
+    TRANSPORT = "transport"
+    SYSTEM = "system"
+    CRASH = "crash"
+    """The code of the tool raises."""
+    ERROR = "error"
+    """An ordinary no, which says nothing against the tool."""
+    SLOW = "slow"
+    """Waits, and then does its work."""
+    STALE = "stale"
+    """Gives the result that the same call had before."""
+
+
+BROKEN = {
+    ToolFaultKind.TIMEOUT: (FailureCategory.TIMEOUT, "timed out"),
+    ToolFaultKind.CANNOT_START: (FailureCategory.CANNOT_START, "exit 127 (command not found)"),
+    ToolFaultKind.KILLED: (FailureCategory.KILLED, "killed by SIGKILL"),
+    ToolFaultKind.TRANSPORT: (FailureCategory.TRANSPORT, "connection refused"),
+    ToolFaultKind.SYSTEM: (FailureCategory.SYSTEM, "Input/output error"),
+}
+"""What the kinds that break a tool look like, and what they say unless told otherwise."""
+WAITS = frozenset({ToolFaultKind.TIMEOUT, ToolFaultKind.SLOW})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFault:
+    """One entry: which calls of which tool, and what goes wrong with them."""
+
+    tool: str
+    """Its name, or "*"."""
+    kind: ToolFaultKind
+    calls: frozenset[int] = frozenset()
+    """Numbers of the calls that are hit, counted from 1 for each tool; empty: by `first`, `last` and `probability`."""
+    first: int = 1
+    last: int | None = None
+    """None: for ever."""
+    probability: float = 1.0
+    """Of a hit, for each call between `first` and `last`."""
+    matches: str = ""
+    """Only calls with this text in their arguments."""
+    message: str = ""
+    """What is said in the place of the usual words."""
+    seconds: float = 0.2
+    """How long TIMEOUT and SLOW wait."""
+
+    def fits(self, number: int, arguments: str) -> bool:
+        """The call is one of those that can be hit, chance left aside."""
+        if self.matches not in arguments:
+            return False
+        return number in self.calls if self.calls else self.first <= number <= (self.last or number)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFaults:
+    """The faults of one file, the first that fits goes."""
+
+    faults: tuple[ToolFault, ...] = ()
+    seed: int = 0
+
+    def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """The same tools, with the faults before them. Raises ToolFaultError for a name that no tool has."""
+        tools = tuple(tools)
+        names = [tool.name for tool in tools]
+        for number, fault in enumerate(self.faults, 1):
+            if fault.tool not in (EVERY, *names):
+                raise ToolFaultError(f"fault {number}: there is no tool {fault.tool!r}; there are {', '.join(names)}.")
+        return tuple(self._faulty(tool) for tool in tools)
+
+    def _faulty(self, tool: Tool) -> Tool:
+        faults = [fault for fault in self.faults if fault.tool in (EVERY, tool.name)]
+        # Chance is drawn for each tool by itself, so that what other tools do changes nothing.
+        return replace(tool, run=_Faulty(tool, faults, Random(f"{self.seed}:{tool.name}")).run) if faults else tool
+
+
+class ToolFaultError(HarnessError):
+    """Faults that cannot be used; the text says which and why."""
+
+    exit_code = 2
+
+
+class _Faulty:
+    """One tool with its faults: counts its calls and remembers their results."""
+
+    def __init__(self, tool: Tool, faults: list[ToolFault], chance: Random) -> None:
+        self._tool = tool
+        self._faults = faults
+        self._chance = chance
+        self._calls = 0
+        self._results: dict[str, ToolResult] = {}
+
+    async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
+        """In the place of the tool's own function."""
+        self._calls += 1
+        said = json.dumps(arguments.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
+        work: Callable[[], Awaitable[ToolResult]] = lambda: self._tool.run(context, arguments)  # noqa: E731
+        result = await self._answer(self._fault(said), said, work)
+        if result.outcome is ToolOutcome.OK:
+            self._results[said] = result
+        return result
+
+    def _fault(self, said: str) -> ToolFault | None:
+        for fault in self._faults:
+            if fault.fits(self._calls, said) and (fault.probability >= 1 or self._chance.random() < fault.probability):
+                return fault
+        return None
+
+    async def _answer(
+        self, fault: ToolFault | None, said: str, work: Callable[[], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        if fault is None:
+            return await work()
+        if fault.kind in WAITS:
+            await asyncio.sleep(fault.seconds)
+        match fault.kind:
+            case ToolFaultKind.SLOW:
+                return await work()
+            case ToolFaultKind.STALE:
+                return self._results[said] if said in self._results else await work()
+            case ToolFaultKind.CRASH:
+                raise RuntimeError(fault.message or "a fault to practise with")
+            case ToolFaultKind.ERROR:
+                text = fault.message or "it could not be done"
+                return ToolResult(text, ToolOutcome.ERROR, text)
+            case kind:
+                category, usual = BROKEN[kind]
+                after = f" after {fault.seconds:g} s" if kind is ToolFaultKind.TIMEOUT and not fault.message else ""
+                text = (fault.message or usual) + after
+                return ToolResult(text, ToolOutcome.BROKEN, text, category=category)

@@ -1,0 +1,87 @@
+"""Faults of tools in TOML (TOOL_FAULTS.md) to values."""
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+from harness.practice.toml_table import ScriptError, Table
+from harness.practice.tool_faults import WAITS, ToolFault, ToolFaultKind, ToolFaults
+
+
+def shipped() -> tuple[str, ...]:
+    """Names of the files that come with the program."""
+    folder = resources.files("harness.practice") / "broken_tools"
+    return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")))
+
+
+def load(source: Path | str) -> ToolFaults:
+    """Read a file, or one that is shipped, by its name. Raises ScriptError, one sentence."""
+    path = Path(source)
+    if not path.exists() and str(source) in shipped():
+        file = resources.files("harness.practice").joinpath("broken_tools", f"{source}.toml")
+        return parse(file.read_text("utf-8"), f"{source}.toml")
+    try:
+        if path.exists() and not path.is_file():
+            raise ScriptError(f"{source}: is no regular file; faults of tools stand in a TOML file.")
+        return parse(path.read_text("utf-8"), str(source))
+    except FileNotFoundError as error:
+        names = ", ".join(shipped())
+        raise ScriptError(f"{source}: there is no such file of faults; give a path, or one of {names}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptError(f"{source}: cannot be read ({error}); faults of tools are TOML in UTF-8.") from error
+
+
+def parse(text: str, name: str) -> ToolFaults:
+    """Read faults from TOML text. Raises ScriptError, one sentence with the entry."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
+    except RecursionError as error:
+        raise ScriptError(f"{name}: is nested too deeply; write it in fewer levels.") from error
+    top = Table(data, name)
+    seed = top.whole("seed")
+    entries = top.any("fault")
+    top.done()
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise ScriptError(f"{name}: there are no faults; write [[fault]], with two brackets, for each.")
+    faults = (_fault(Table(entry, f"{name}, fault {number}")) for number, entry in enumerate(entries, 1))
+    return ToolFaults(tuple(faults), seed or 0)
+
+
+def _fault(table: Table) -> ToolFault:
+    tool = table.text("tool")
+    kind = table.choice("kind", list(ToolFaultKind))
+    calls = table.any("calls")
+    first, last = table.whole("first", 1), table.whole("last", 1)
+    probability = table.number("probability", most=1)
+    seconds = table.number("seconds")
+    matches, message = table.text("matches"), table.text("message")
+    table.done()
+    if not tool:
+        raise table.error('tool is missing; give the name of a tool, or "*" for all')
+    if kind is None:
+        raise table.error(f"kind is missing; give one of {', '.join(ToolFaultKind)}")
+    if calls is not None and table.given("first", "last", "probability"):
+        raise table.error("calls already says which calls are hit; leave out first, last and probability")
+    if calls is not None and (not isinstance(calls, list) or not calls or not all(map(_counts, calls))):
+        raise table.error(f"calls must be a list of numbers of at least 1 such as [1, 2, 5], not {calls!r}")
+    if last is not None and last < (first or 1):
+        raise table.error(f"last is {last}, before first ({first})")
+    if seconds is not None and ToolFaultKind(kind) not in WAITS:
+        raise table.error(f"seconds has no meaning for {kind}; only timeout and slow wait")
+    return ToolFault(
+        tool,
+        ToolFaultKind(kind),
+        frozenset(calls or ()),
+        first or 1,
+        last,
+        1.0 if probability is None else probability,
+        matches or "",
+        message or "",
+        0.2 if seconds is None else seconds,
+    )
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
