@@ -159,13 +159,14 @@ class Agent:
         workspace, self._outputs = self.settings.workspace, outputs or outputs_folder(self.settings)
         board = Board(self.toolbox.names, capabilities_for(self.settings, self.toolbox), dispatch_limits(self.settings))
         self.dispatching = Dispatching(board, self.conversation, self._clock)
+        self._labels = Labels(strict=self.settings.strict_freshness)
         self._tools = ToolCalls(
             self.toolbox,
             self.permissions,
             self._asker,
             self.conversation,
             self.dispatching,
-            Labels(strict=self.settings.strict_freshness),
+            self._labels,
             self._clock,
             workspace=workspace,
             outputs=self._outputs,
@@ -354,6 +355,7 @@ class Agent:
         self._signals.reset()
         if not self.dispatching.announced:
             self.dispatching.announce()
+        self._labels.begin_turn(self._clock.now())
         conversation.turn += 1
         conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
         if text is not None:

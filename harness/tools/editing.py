@@ -10,7 +10,7 @@ from pydantic import Field
 from harness.events import Json
 from harness.tools.arguments import Arguments
 from harness.tools.diff import unified_diff
-from harness.tools.files import on_disk, replace_atomically
+from harness.tools.files import on_disk, path_of, replace_atomically
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import PathError, require_file
 
@@ -67,6 +67,7 @@ def write_file_tool() -> Tool:
         effect=Effect.WRITE,
         run=_write_file,
         summarise=_summary,
+        resource=path_of,
         preview=lambda context, arguments: _preview(lambda: plan_write(context, arguments)),
     )
 
@@ -83,6 +84,7 @@ def edit_file_tool() -> Tool:
         effect=Effect.WRITE,
         run=_edit_file,
         summarise=_summary,
+        resource=path_of,
         preview=lambda context, arguments: _preview(lambda: plan_edit(context, arguments)),
     )
 

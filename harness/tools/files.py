@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from harness.events import FailureCategory, ToolOutcome
+from harness.events import FailureCategory, Json, ToolOutcome
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import PathError, resolve_within
@@ -43,6 +43,12 @@ async def on_disk(work: Callable[[], ToolResult], on_cancel: Callable[[], None] 
         where = f"{error.filename}: " if error.filename else ""
         text = f"{where}{error.strerror or error}"
         return refused(text) if error.errno in ANSWERS else broken(text, category_of(error))
+
+
+def path_of(input: Json) -> str | None:
+    """The file that a call is about, as one name for all ways of writing it; None for odd input."""
+    path = input.get("path")
+    return os.path.normpath(path) if isinstance(path, str) and path else None
 
 
 def refused(text: str) -> ToolResult:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from harness.events import Json
 from harness.tools.arguments import Arguments
-from harness.tools.files import on_disk, readable_path
+from harness.tools.files import on_disk, path_of, readable_path
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import require_file
 
@@ -63,6 +63,7 @@ def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
         run=read_file,
         summarise=_summary,
         parallel=True,
+        resource=lambda input: path_of(input) if input.keys() <= {"path"} else None,
     )
 
 

@@ -1,0 +1,138 @@
+"""Labels on results: with evidence, and never on what is fresh (A22)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.breakers.freshness import REMEMBERED, Freshness, Label, Observation
+from harness.events import FreshnessLabel
+
+STALE, CACHED, UNVERIFIED, UNKNOWN = FreshnessLabel
+
+
+def read(content: str, of: str | None = "notes.txt", arguments: str = "", **more: object) -> Observation:
+    """A whole read."""
+    plain = Observation("read_file", arguments or str(of), content, 0, 0.0, of)
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def write(to: str = "notes.txt") -> Observation:
+    """A change of one resource."""
+    return Observation("write_file", to, "written", 0, 0.0, to, changes=True)
+
+
+RUN = Observation("bash", "make", "done", 0, 0.0, None, changes=True)
+"""A change of nobody knows what."""
+
+
+def labels(
+    history: Sequence[Observation], *, strict: bool = False, turn_at: float = 0.0
+) -> list[FreshnessLabel | None]:
+    """The labels of a history whose steps and moments count from 1."""
+    freshness = Freshness(strict=strict)
+    freshness.begin_turn(turn_at)
+    found: list[Label | None] = [
+        freshness.see(replace(one, step=number, at=float(number))) for number, one in enumerate(history, 1)
+    ]
+    return [label.label if label else None for label in found]
+
+
+@pytest.mark.parametrize(
+    ("history", "last"),
+    [
+        pytest.param([read("a"), read("a")], None, id="an unchanged file read again"),
+        pytest.param([read("a"), write(), read("b")], None, id="a changed file read again"),
+        pytest.param([read("a"), write(), read("a")], CACHED, id="the same result after a change of the file"),
+        pytest.param([read("a"), write("other.txt"), read("a")], None, id="a change of another file"),
+        pytest.param([read("a"), RUN, read("a")], None, id="a command that may have changed nothing"),
+        pytest.param([read("a"), write(), RUN, read("a")], None, id="a command that may have undone the change"),
+        pytest.param([read("a"), write(), write(), read("a")], None, id="a change and perhaps its undoing"),
+        pytest.param([read("a"), read("b"), read("a")], STALE, id="an older content after a newer one"),
+        pytest.param([read("a"), read("b"), read("b")], None, id="the newer content again"),
+        pytest.param([read("a"), read("b"), RUN, read("a")], None, id="perhaps brought back by a command"),
+        pytest.param([read("a"), read("b"), write(), read("a")], None, id="perhaps brought back by a write"),
+        pytest.param([read("a", "x"), read("b", "y"), read("b", "x")], None, id="two files with equal content"),
+        pytest.param([read("a", None, "x 1-9"), write("x"), read("a", None, "x 1-9")], None, id="a part of a file"),
+        pytest.param([read("a", caches=True)], UNKNOWN, id="from a cache, of nobody knows when"),
+        pytest.param([read("a", caches=True, as_of=99.0)], None, id="from a cache, but of now"),
+        pytest.param([read("a", as_of=1.5)], UNVERIFIED, id="of before the turn"),
+        pytest.param([write(), read("a", as_of=0.5)], STALE, id="of before a change of the file"),
+    ],
+)
+def test_evidence_and_its_label(history: list[Observation], last: FreshnessLabel | None) -> None:
+    *before, found = labels(history, turn_at=2.0)
+    assert found is last
+    assert set(before) <= {None}
+
+
+def test_in_strict_mode_every_repeat_is_labelled() -> None:
+    assert labels([read("a"), read("a"), read("b")], strict=True) == [None, CACHED, None]
+
+
+def test_a_label_says_what_it_rests_on() -> None:
+    freshness = Freshness()
+    for step, one in enumerate((read("a"), write()), 1):
+        freshness.see(replace(one, step=step))
+    label = freshness.see(replace(read("a"), step=3))
+    assert label is not None
+    assert label.evidence == "the same as in step 1, although notes.txt was changed in step 2"
+
+
+def test_only_so_much_is_remembered() -> None:
+    history = [read("a"), *(read("a", f"{number}.txt") for number in range(REMEMBERED)), write(), read("a")]
+    assert labels(history)[-1] is None
+
+
+# ── a world that is known ───────────────────────────────────────────────────────────────────────
+
+FILES = ("x", "y")
+ACTIONS = st.lists(
+    st.tuples(st.sampled_from(["read", "write", "run", "stale read"]), st.sampled_from(FILES), st.integers(0, 2)),
+    max_size=30,
+)
+
+
+@given(ACTIONS)
+def test_in_a_world_where_every_read_is_true_nothing_is_ever_labelled(actions: list[tuple[str, str, int]]) -> None:
+    world = dict.fromkeys(FILES, 0)
+    history = []
+    for kind, name, content in actions:
+        if kind == "write" and world[name] != content:  # a write of the same content is no change
+            history.append(write(name))
+            world[name] = content
+        elif kind == "run":
+            history.append(RUN)
+            world[name] = content
+        else:
+            history.append(read(str(world[name]), name))
+    assert set(labels(history)) <= {None}
+
+
+@given(ACTIONS)
+def test_what_is_labelled_was_a_stale_read(actions: list[tuple[str, str, int]]) -> None:
+    world = dict.fromkeys(FILES, 0)
+    old: dict[str, list[int]] = {name: [0] for name in FILES}
+    history, true = [], []
+    for kind, name, content in actions:
+        if kind in ("write", "run"):
+            if kind == "run" or world[name] != content:
+                history.append(write(name) if kind == "write" else RUN)
+                true.append(True)
+                world[name] = content
+                old[name].append(content)
+            continue
+        shown = old[name][0] if kind == "stale read" else world[name]
+        history.append(read(str(shown), name))
+        true.append(shown == world[name])
+    if all(true):
+        assert set(labels(history)) <= {None}
+    first = next((label for label, honest in zip(labels(history), true, strict=True) if label and honest), None)
+    lied = any(not honest for honest in true)
+    assert first is None or lied
+
+
+def test_a_reader_that_is_behind_is_found_at_once() -> None:
+    assert labels([read("a"), write(), read("a"), read("a")]) == [None, None, CACHED, None]
