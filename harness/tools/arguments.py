@@ -1,6 +1,5 @@
 """What a tool takes: its JSON schema for the model, and the check before it runs."""
 
-import json
 from difflib import get_close_matches
 from typing import Any
 
@@ -48,8 +47,6 @@ def parse(tool: str, model: type[BaseModel], input: Json) -> BaseModel:
     A null for an argument that has a default counts as not given, because models write it so.
     Raises `ArgumentError`, which names the argument, what was given and what fits.
     """
-    if (half := _half_character(input)) is not None:
-        raise ArgumentError(f"{tool} was not run: {half} holds half a character (a lone surrogate), which no file can.")
     try:
         return model.model_validate(input)
     except ValidationError as error:
@@ -59,16 +56,6 @@ def parse(tool: str, model: type[BaseModel], input: Json) -> BaseModel:
     if nulls:
         return parse(tool, model, {name: value for name, value in input.items() if name not in nulls})
     raise ArgumentError(f"{tool} was not run: {'; '.join(_sentences(faults, model, input))}.")
-
-
-def _half_character(input: Json) -> str | None:
-    """The argument with text in it that cannot be written as UTF-8."""
-    for name, value in input.items():
-        try:
-            json.dumps(value, ensure_ascii=False, default=str).encode()
-        except UnicodeEncodeError:
-            return name
-    return None
 
 
 def _sentences(faults: list[ErrorDetails], model: type[BaseModel], input: Json) -> list[str]:
