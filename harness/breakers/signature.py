@@ -7,52 +7,68 @@ cause is never the same as another.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from harness.events import FailureCategory
 
 LONGEST = 200
-"""Characters of a normalised text."""
-READ = 4_000
-"""Characters of a text that are looked at: a cause is named early."""
+"""Most characters of a normalised text: a cause is named early."""
 
-_VARYING = re.compile(
+# Each part matches in time that does not depend on the length of the text, or takes what it has looked at (the
+# possessive `++`). A relative path needs two slashes or a file name: "input/output" is none.
+_PARTS = re.compile(
     r"""
-      "[^"\n]{0,200}" | '[^'\n]{0,200}' | `[^`\n]{0,200}`   # quoted names
-    | \b[a-z][a-z0-9+.-]{1,20}://\S+                        # addresses
-    | (?<![\w.])(?:~|\.{1,2})?(?:/[^\s:;,()'"/]+)+/?        # paths
-    | \b[a-z]:\\\S+
-    | \b0x[0-9a-f]+\b
-    | \b[0-9a-f]*[0-9][0-9a-f]*(?:-[0-9a-f]+)*\b            # hexadecimal runs, identifiers
-    | \b\d[\d.,:_]*                                         # numbers and times
+      (?<!\w)(?: "[^"\n]{1,200}" | '[^'\n]{1,200}' | `[^`\n]{1,200}` | “[^”\n]{1,200}” | ‘[^’\n]{1,200}’ )(?!\w)
+    | \b[a-z][a-z0-9+.-]{1,20}://\S++                                               # addresses
+    | (?:\b[a-z]:|\\)\\\S++                                                         # paths of Windows
+    | (?<!\w)[~.]{0,2}(?:/[^\s:;,()\[\]'"`/]++)++/?                                 # paths
+    | (?<![\w.@+-])[\w.@+-]++(?: (?:/[^\s:;,()\[\]'"`/]++){2,}+/? | /[\w@+-]++(?:\.\w++)++ )
+    | \b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b                               # UUIDs
+    | \b[0-9a-f]{1,4}(?:::?[0-9a-f]{1,4}){3,7}\b                                    # hardware and IPv6 addresses
+    | (?P<token>\w++(?:\.\w++)*+)                                                   # a word, a number, a dotted name
     """,
     re.VERBOSE,
 )
-_UNITS = re.compile(r"\b(?:ms|s|secs?|seconds?|min|mins|minutes?|h|hours?|kb|mb|gb|bytes)\b")
-_WORD = re.compile(r"[^\W\d_]+")
-_EMPTY = frozenset(
-    normal
-    for line in (
-        "a an and at after by for from in inside is it of on or the to was went with",
-        "call code command error errors exception exit fail failed fails failure internal something status task tool",
-        "traceback unexpected unknown wrong errno oserror runtimeerror valueerror",
-    )
-    for normal in line.split()
+
+
+def _each(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+_TIMES = _each(
+    "ns us ms s sec secs second seconds m min mins minute minutes h hour hours d day days utc gmt am pm",
+    "mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday",
+    "jan feb mar apr may jun jul aug sep sept oct nov dec",
+    "january february march april june july august september october november december",
 )
-"""Words that say nothing about a cause."""
+_HEXADECIMAL = re.compile(r"[a-f]{8,}")
+_SAYS_NOTHING = _each(
+    "a an and are as at be been by did do does for from had has have in inside is it of on or that the there this to",
+    "was were while with",
+    "call command error errors exception exit exited code fail failed fails failure internal oops problem reason",
+    "result runtime something status task tool traceback unexpected unknown unspecified went wrong none null nothing",
+    "undefined errno oserror ioerror environmenterror runtimeerror systemerror valueerror typeerror keyerror",
+    "indexerror lookuperror attributeerror nameerror assertionerror arithmeticerror exceptiongroup calledprocesserror",
+)
+"""Words by which no cause is known. A text of these alone is unknown."""
 _TELLING = frozenset({FailureCategory.TIMEOUT, FailureCategory.TRANSPORT})
 """Categories that say enough without a word of text."""
 
 
 def normalised(text: str) -> str:
-    """The words of a text that stay the same from case to case, in lower case.
+    """The words of a text that stay the same from case to case, in lower case, with single spaces.
 
-    Idempotent, and linear in the length of the text.
+    Idempotent, linear in the length of the text, at most `LONGEST` characters.
     """
-    plain = _UNITS.sub(" ", _VARYING.sub(" ", text[:READ].lower()))
-    words = " ".join(_WORD.findall(plain))
-    return words if len(words) <= LONGEST else words[:LONGEST].rpartition(" ")[0]
+    words: list[str] = []
+    length = -1
+    for word in _words(text.lower()):
+        length += 1 + len(word)
+        if length > LONGEST:
+            break
+        words.append(word)
+    return " ".join(words)
 
 
 def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
@@ -62,49 +78,51 @@ def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
         text: what the failure said.
         tool: the name of the tool, which is no part of the cause.
     """
-    without = _EMPTY.union(normalised(tool).split())
-    words = [word for word in normalised(text).split() if word not in without]
     if category is FailureCategory.TIMEOUT:
-        return category.value  # what a time-out says is how long it took
+        return category.value  # the text of a time-out says how long it took, not why
+    words = [word for word in normalised(_without(tool, text)).split() if word not in _SAYS_NOTHING]
     if not words:
         return category.value if category in _TELLING else ""
-    return f"{category.value}: {' '.join(words)}"
+    # "ConnectionRefusedError: Connection refused" is the same as "Connection refused".
+    told = [word for word in words if not word.endswith(("error", "exception"))]
+    return f"{category.value}: {' '.join(told or words)}"
 
 
 ROOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "the network": ("connection", "network", "host", "resolve", "dns", "unreachable", "socket", "proxy", "tls"),
-        "permissions": (
-            "permission denied",
-            "not permitted",
-            "access denied",
-            "forbidden",
-            "unauthorized",
-            "read-only",
-        ),
-        "the disk is full": ("no space left", "disk quota", "disk full"),
-        "the file system": (
-            "input output",
-            "stale file",
-            "i o",
-            "filesystem",
-            "file system",
-            "structure needs cleaning",
-        ),
-        "memory": ("memory", "sigkill", "oom"),
+        "permissions": ("permission", "permissionerror", "permitted", "access denied", "forbidden", "unauthorized"),
+        "the disk is full": ("no space", "disk quota", "quota exceeded", "disk full"),
+        "the file system": ("input output", "read only file", "stale file", "filesystem", "structure needs cleaning"),
         "too many open files": ("too many open",),
+        "memory": ("memory", "memoryerror", "oom", "sigkill"),
+        "the network": (
+            *("connection", "connect", "connecterror", "network", "host", "hostname", "unreachable", "socket"),
+            *("resolve", "resolution", "dns", "proxy", "tls", "ssl", "certificate"),
+        ),
         "a program that is missing": ("not found", "no such file", "cannot be executed"),
     }
 )
-"""Words of a signature, and the cause that they suggest."""
+"""The cause that whole words of a signature suggest; the first that fits."""
 
 
 def suspected_root(signature: str) -> str:
     """The suspected cause in words, for a sentence: "the network"."""
     category, _, words = signature.partition(": ")
     for root, hints in ROOTS.items():
-        if any(hint in words for hint in hints):
+        if any(f" {hint} " in f" {words} " for hint in hints):
             return root
     if category == FailureCategory.TIMEOUT:
         return "something that does not answer"
     return "the network" if category == FailureCategory.TRANSPORT else "a cause in common"
+
+
+def _without(tool: str, text: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(tool)}(?!\w)", " ", text, flags=re.IGNORECASE) if tool else text
+
+
+def _words(text: str) -> Iterator[str]:
+    for part in _PARTS.finditer(text):
+        words = part["token"].replace("_", " ").split() if part["token"] else []
+        # A digit or a dot in a token says that all of it varies: "worker3", "main.py", "20ms".
+        if all(map(str.isalpha, words)):
+            yield from (word for word in words if word not in _TIMES and not _HEXADECIMAL.fullmatch(word))
