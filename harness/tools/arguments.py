@@ -15,7 +15,9 @@ MOST_FAULTS = 3
 class Arguments(BaseModel):
     """Base of every tool's arguments: frozen, and unknown names are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    # With any bound on its length, pydantic also refuses a text with half a character (a lone surrogate) in it, which
+    # no file and no command line can hold; without one it lets it through.
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), str_min_length=0)
 
 
 class ArgumentError(ValueError):
@@ -97,7 +99,7 @@ def _sentence(fault: ErrorDetails, model: type[BaseModel], input: Json) -> str:
 
 def _place(fault: ErrorDetails, input: Any) -> str:
     """The place of a fault in the input, without the labels that pydantic adds for the branches of a union."""
-    *path, last = fault["loc"]
+    *path, last = fault["loc"] or ("name of an argument",)  # no place: a name that is no text
     parts = []
     for part in path:
         try:

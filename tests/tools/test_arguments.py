@@ -4,6 +4,7 @@ import pytest
 
 from harness.events import Json
 from harness.tools.arguments import ArgumentError
+from harness.tools.tool import tool
 from harness.tools.toolbox import Toolbox, standard_tools
 
 TOOLBOX = Toolbox(standard_tools())
@@ -18,6 +19,10 @@ TOOLBOX = Toolbox(standard_tools())
         ("bash", {"command": 3}, "`command` was 3, but input should be a valid string"),
         ("bash", {"command": "ls", "timeout": float("nan")}, "`timeout` was nan"),
         ("bash", {"command": "\ud800"}, "`command` was '\\ud800'"),
+        ("write_file", {"path": "x", "content": "a\ud800"}, "`content` was 'a\\ud800', but input should be a valid"),
+        ("edit_file", {"path": "x", "old_string": "a", "new_string": "\udfff"}, "`new_string` was '\\udfff'"),
+        ("grep", {"pattern": "x", "glob": "\ud800"}, "`glob` was '\\ud800'"),
+        ("bash", {"command": "ls", "\ud800": 1}, "`name of an argument` was '\\ud800'"),
         ("read_file", {"path": "x", "offset": 0}, "`offset` was 0, but input should be greater than or equal to 1"),
         ("read_file", {"path": "x", "line": 4}, "there is no argument `line`"),
         ("glob", {"pattern": ["*"]}, "`pattern` was ['*'], but input should be a valid string"),
@@ -38,6 +43,17 @@ def test_a_wrong_argument_is_named_with_what_was_given_and_what_fits(tool: str, 
     assert told in str(refusal.value)
     assert str(refusal.value).startswith(f"{tool} was not run: ")
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("input", [{"lines": ["a", "\ud800"]}, {"table": {"a": "\ud800"}}, {"table": {"\ud800": "a"}}])
+def test_half_a_character_is_a_wrong_argument_wherever_it_stands(input: Json) -> None:
+    @tool
+    def show(lines: list[str] = [], table: dict[str, str] = {}) -> None:  # noqa: B006  never changed
+        """Show something."""
+
+    with pytest.raises(ArgumentError, match="ud800"):
+        show.parse(input)
+    assert "minLength" not in str(show.spec())
 
 
 def test_a_misspelt_argument_is_not_also_missing() -> None:
