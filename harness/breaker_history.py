@@ -14,9 +14,11 @@ from harness.events import (
     BreakerCommand,
     BreakerCommanded,
     CascadeChanged,
+    Dispatch,
     Dispatched,
     DispatchLimitsSet,
     Event,
+    Route,
     StepStarted,
 )
 from harness.journal import Record, find, read
@@ -25,7 +27,11 @@ from harness.journal import Record, find, read
 def session_file(name: str, folder: Path) -> Path:
     """The journal meant by a path, an id, the beginning of one, or "latest". Raises HarnessError."""
     path = Path(name)
-    return path if path.suffix == ".jsonl" and path.is_file() else find(folder, name)
+    if path.suffix != ".jsonl":
+        return find(folder, name)
+    if not path.is_file():
+        raise JournalError(f"There is no journal {path}; `harness sessions` lists the sessions of this folder.")
+    return path
 
 
 def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
@@ -44,8 +50,8 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
     replay, log = Replay(board), []
     for record in until(records, at):
         log += [line for event in replay.see(record.event, record.at) if (line := _told(event))]
-        if record.event == BreakerCommanded(BreakerCommand.CONFIRM):
-            log.append(f"step {board.step}: a person confirmed that the cause is gone")
+        if line := _decided(record.event):
+            log.append(f"step {board.step}: {line}")
     yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
     yield ""
     yield from table_lines(board.rows(), board.step, time_of_day)
@@ -74,6 +80,21 @@ def until(records: Iterable[Record], at: int | None) -> Iterator[Record]:
         if at is not None and isinstance(record.event, StepStarted) and record.event.step > at:
             return
         yield record
+
+
+def _decided(event: Event) -> str:
+    """What a person, or the board about a call, decided that is out of the ordinary."""
+    match event:
+        case BreakerCommanded(command=BreakerCommand.CONFIRM):
+            return "a person confirmed that the cause is gone"
+        case Dispatched(dispatch=Dispatch.SKIP, routes=[Route(tool=other, degradation=loses), *_]) if other:
+            return f"{event.tool} skipped; offered: {other}, which loses {loses}"
+        case Dispatched(dispatch=Dispatch.SKIP | Dispatch.PAUSE as dispatch):
+            return f"{event.tool} {'skipped' if dispatch is Dispatch.SKIP else 'not run: the turn pauses'}"
+        case Dispatched(in_place_of=skipped) if skipped:
+            return f"{event.tool} in place of {skipped}"
+        case _:
+            return ""
 
 
 def _told(event: Event) -> str:

@@ -341,7 +341,9 @@ class Board:
     # ── learning ────────────────────────────────────────────────────────────────────────────────
 
     def _failed(self, tool: str, breaker: Breaker, failure: Failure) -> None:
+        before = self.consumed
         self._budget = self._budget.charged(tool, failure, self._step)
+        cost = self.consumed - before
         after = breaker.failed(self._step, self._breaker_limits(self.scored(tool)))
         self._put(tool, after, failure.message)
         cascades = self._cascades
@@ -349,7 +351,7 @@ class Board:
             cascades = cascades.opened(tool, failure.signature, self._step, self._limits.window)
             for group in cascades.groups:
                 self._budget = self._budget.one_cause(group.signature)
-        charged = FailureCharged(tool, failure, self._step, self.consumed, self._limits.budget)
+        charged = FailureCharged(tool, failure, self._step, cost, self.consumed, self._limits.budget)
         self._tell(charged)
         self._cascade(cascades)
 

@@ -71,12 +71,15 @@ class BreakerChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class FailureCharged(Event):
-    """A failure was charged to the budget. `consumed` may stay as it was: failures of one cause count once (A11)."""
+    """A failure was charged to the budget."""
 
     tool: str
     failure: Failure
     step: int
+    cost: int
+    """What it added: 1, or 0 where another failure of the same cause has paid already (A11)."""
     consumed: int
+    """After it."""
     budget: int
 
 

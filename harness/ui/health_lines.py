@@ -25,7 +25,7 @@ def health_line(event: Event) -> Line | None:
             return Line("→", f"{event.tool} in place of {skipped}")
         case BreakerChanged() if event.before is not event.after or event.why in BY_HAND:
             return _changed(event)
-        case FailureCharged() if event.consumed >= event.budget - 1:
+        case FailureCharged() if event.cost and event.consumed >= event.budget - 1:
             left = "one more failure pauses the turn" if event.consumed < event.budget else "the turn pauses"
             return Line("!", f"failure budget: {event.consumed} of {event.budget} used; {left}", Tone.TROUBLE)
         case CascadeChanged():
