@@ -1,6 +1,10 @@
 """Fixtures that every room's tests share."""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)  # how long an example takes says more of the machine than of us
+settings.load_profile("no deadline")
 
 
 @pytest.fixture
