@@ -1,6 +1,7 @@
 """A TOML table read key by key: every complaint is one sentence that names the place and the remedy."""
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -41,7 +42,7 @@ class Table:
     def number(self, key: str, most: float | None = None) -> float | None:
         """A number, 0 or more."""
         value = self._get(key, (int, float), "a number")
-        if value is not None and (value < 0 or (most is not None and value > most)):
+        if value is not None and not 0 <= value <= (math.inf if most is None else most):
             limit = "0 or more" if most is None else f"between 0 and {most:g}"
             raise self.error(f"{key} must be {limit}, not {value}")
         return value
