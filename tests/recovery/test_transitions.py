@@ -42,7 +42,7 @@ CONTINUES = {
     "stop_hook_blocking",
     "token_budget_continuation",
 }
-RESERVED = {"stop_hook_blocking", "stop_hook_prevented", "hook_stopped", "failure_budget_paused"}
+RESERVED = {"stop_hook_blocking", "stop_hook_prevented", "hook_stopped"}
 
 FULL = replace(ORDINARY, prompt_tokens=190_000)
 THRASHING = CompactionHealth().compacting(1).compacting(2).compacting(3)
@@ -62,6 +62,7 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.MALFORMED_TOOL_USE: lambda: play([MALFORMED] * 3).last,
     Code.ABORTED_STREAMING: lambda: play([fault(FaultKind.CANCELLED)]).last,
     Code.ABORTED_TOOLS: lambda: after_tools(FRESH, LIMITS, interrupted=True),
+    Code.FAILURE_BUDGET_PAUSED: lambda: after_tools(FRESH, LIMITS, interrupted=False, paused="the budget is used up"),
     Code.MAX_TURNS: lambda: after_tools(replace(FRESH, steps=1), RecoveryLimits(max_steps=1), interrupted=False),
     Code.BUDGET_EXHAUSTED: lambda: play([CUT] * 5).last,
     Code.BLOCKING_LIMIT: lambda: before_request(FRESH, CompactionHealth(), 1, RecoveryLimits(compaction=False), FULL),
@@ -128,7 +129,7 @@ def test_a_code_that_goes_on_has_no_exit_code(code: str) -> None:
         exit_code(TransitionCode(code))
 
 
-def test_only_hooks_and_breakers_are_still_to_come() -> None:
+def test_only_hooks_are_still_to_come() -> None:
     assert {row.code for row in TRANSITIONS.values() if row.reserved} == RESERVED
 
 
