@@ -17,6 +17,8 @@ def create_file(setting: Setting, goal: CreateFile) -> Plan:
     if not goal.replace and setting.tools.can(Ability.FIND):
         look = setting.tools.exists(goal.path)
         (found,) = yield Ask(setting.say(say.WILL_CHECK, path=goal.path), (look,))
+        if found.skipped:
+            return f"{setting.say(say.NOT_CHECKED, path=goal.path)}\n\n{setting.trouble(found, look)}"
         if not found.failed and goal.path.removeprefix("./") in listed_paths(found):
             return setting.say(say.EXISTS, path=goal.path)
     return (yield from write(setting, goal.path, goal.content))

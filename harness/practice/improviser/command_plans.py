@@ -33,7 +33,7 @@ def run_command(setting: Setting, goal: RunCommand) -> Plan:
 
 def _report(setting: Setting, command: str, call: Call, result: Result) -> str:
     output = output_of(result)
-    if result.denied or result.cancelled:
+    if result.not_run:
         return setting.trouble(result, call)
     note = f"\n\n{setting.say(say.SHORTENED, note=result.shortened)}" if result.shortened else ""
     code = exit_code(result)
@@ -69,7 +69,7 @@ def run_tests(setting: Setting, goal: RunTests) -> Plan:
         command = "pytest -q"
         call = setting.tools.run(command)
         (result,) = yield Ask(setting.say(say.WILL_RUN, command=command), (call,))
-    if result.denied or result.cancelled:
+    if result.not_run:
         return setting.trouble(result, call)
     output = output_of(result)
     tallies = _TALLY.findall(output)

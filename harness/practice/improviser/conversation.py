@@ -64,9 +64,10 @@ class _Draft:
     exchanges: list[Exchange] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     answered: bool = False
+    paused_after: int | None = None
 
     def done(self) -> Turn:
-        return Turn(self.prompt, tuple(self.exchanges), "\n".join(self.said), self.answered)
+        return Turn(self.prompt, tuple(self.exchanges), "\n".join(self.said), self.answered, self.paused_after)
 
 
 @dataclass(slots=True)
@@ -104,6 +105,8 @@ class _Reader:
                 self._summary(text)
             elif kind is UserText.RESTATED:
                 self._restate(restated_request(text))
+            elif kind is UserText.PAUSED:
+                self._pause()
         if prompts:
             self.settle()
             self.drafts.append(_Draft(prompts[-1]))
@@ -118,6 +121,12 @@ class _Reader:
             _string(part.get("text")) for part in _blocks(block.get("content")) if part.get("type") == "text"
         )
         self._draft().exchanges.append(Exchange(call, Result(text, failed=block.get("is_error") is True)))
+
+    def _pause(self) -> None:
+        """What failed up to here is tried again when the turn is taken up."""
+        self.settle()
+        draft = self._draft()
+        draft.answered, draft.paused_after = False, len(draft.exchanges)
 
     def _summary(self, text: str) -> None:
         self.settle()
@@ -174,7 +183,7 @@ def read_request(request: Json) -> Conversation:
 
 
 def _of(past: Turn) -> _Draft:
-    return _Draft(past.prompt, list(past.exchanges), [past.said] if past.said else [], past.answered)
+    return _Draft(past.prompt, list(past.exchanges), [past.said] if past.said else [], past.answered, past.paused_after)
 
 
 def _summarises(system: Any) -> bool:

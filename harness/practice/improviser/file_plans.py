@@ -176,7 +176,7 @@ def search_text(setting: Setting, goal: SearchText) -> Plan:
     """Find a text in files."""
     call = setting.tools.search(re.escape(goal.text).replace(r"\ ", " ").replace(r"\-", "-"), goal.folder, goal.include)
     (result,) = yield Ask(setting.say(say.WILL_SEARCH, text=goal.text), (call,))
-    found = hits(result)
+    found = () if result.skipped else hits(result)
     nothing = result.failed and call.name != "grep" and exit_code(result) == 1 and not output_of(result)
     if not found and not nothing and (trouble := setting.trouble(result, call)):
         return trouble

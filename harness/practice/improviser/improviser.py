@@ -4,6 +4,7 @@ from harness.events import Json
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.conversation import Conversation, read_request
 from harness.practice.improviser.cutting import remaining, within_limit
+from harness.practice.improviser.detours import calls_that_worked, named, with_detours
 from harness.practice.improviser.goals import Talk, Topic
 from harness.practice.improviser.intents import Understanding, understand
 from harness.practice.improviser.planning import Progress, replay
@@ -41,9 +42,12 @@ def _whole_answer(conversation: Conversation) -> tuple[str, tuple[Call, ...]]:
     tools = tool_set(conversation.tools)
     setting = Setting(conversation.language, tools)
     understood = understand(conversation.turns, tools)
-    progress = replay(plan_for(setting, understood.goals), conversation.turn.exchanges)
+    turn = conversation.turn
+    progress = replay(with_detours(setting, plan_for(setting, understood.goals)), turn.standing)
     if progress.ask is not None:
-        return progress.ask.words, progress.ask.calls
+        done = named(setting, calls_that_worked(turn.standing))
+        again = setting.say(say.RESUMED, done=done) if turn.resumed else ""
+        return f"{again} {progress.ask.words}".strip(), progress.ask.calls
     return _report(conversation, setting, understood, progress), ()
 
 

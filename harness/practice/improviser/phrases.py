@@ -194,4 +194,47 @@ CANCELLED = Phrase(
     "That was interrupted ({what}), so I do not know what came of it.",
     "途中で中断されたため、結果は分かりません({what})。",
 )
+
+# When a tool is not run, because it does not work now
+
+WILL_DETOUR = Phrase(
+    "{tool} cannot be used now, so I take {other} instead.", "{tool} が今は使えないため、代わりに {other} を使います。"
+)
+LOST = Phrase(
+    "Done without {tool}, with {other} instead. Lost by that: {degradation}.",
+    "{tool} を使わず、代わりに {other} で行いました。そのため失われるもの: {degradation}。",
+)
+DETOUR_DENIED = Phrase(
+    "I was not allowed to take the way round ({what}), so I stopped.",
+    "代わりの方法({what})は許可されなかったため、実行していません。",
+)
+NOT_RUN = Phrase(
+    "{tool} was not run ({why}), and no other way is left that I can take.",
+    "{tool} は実行されませんでした({why})。ほかに取れる方法も残っていません。",
+)
+BY_HAND = Phrase("By hand: {method}.", "手作業での方法: {method}。")
+PLEASE_RUN = Phrase(
+    "Please run this yourself and tell me what it prints:", "次のコマンドをご自身で実行し、出力を教えてください。"
+)
+PLEASE_PASTE = Phrase("Please paste the text of {path} here.", "{path} の内容をここに貼り付けてください。")
+PLEASE_SAVE = Phrase("Please save this as {path}:", "次の内容を {path} として保存してください。")
+PLEASE_CHANGE = Phrase("Please change this in {path}:", "{path} を次のように変更してください。")
+PLEASE_SEARCH = Phrase(
+    "Please tell me which files are worth looking at for “{pattern}”.",
+    "「{pattern}」がありそうなファイルを教えてください。",
+)
+PLEASE_LIST = Phrase("Please tell me which files match {pattern}.", "{pattern} に一致するファイルを教えてください。")
+NOT_CHECKED = Phrase(
+    "I could not check whether {path} exists, so I did not write it.",
+    "{path} が既にあるか確認できなかったため、書き込んでいません。",
+)
+PAUSED = Phrase(
+    "The turn pauses here; done: {done}; not done: {left}. Say “go on”, and I try again.",
+    "ここで一時停止しました。完了: {done}。未完了: {left}。「続けて」と入力すると、もう一度試します。",
+)
+RESUMED = Phrase(
+    "The turn was paused; done before that: {done}. I try the rest again.",
+    "一時停止していました。それまでに完了: {done}。残りをもう一度試します。",
+)
+NOTHING = Phrase("nothing", "なし")
 TOO_LONG_CALL = Phrase("The call does not fit into the output limit.", "呼び出しが出力の上限に収まりません。")

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.practice.improviser import phrases as say
 from harness.practice.improviser.language import Language
 from harness.practice.improviser.phrases import CANCELLED, DENIED, FAILED, MORE, Phrase
 from harness.practice.improviser.results import output_of
-from harness.practice.improviser.toolset import ToolSet
+from harness.practice.improviser.skips import skip_of
+from harness.practice.improviser.toolset import Ability, ToolSet, Wish
 from harness.practice.improviser.values import Call, Result
 
 MOST_LISTED = 60
@@ -32,9 +34,38 @@ class Setting:
             return ""
         if result.denied:
             return self.say(DENIED, what=described(call))
+        if result.skipped:
+            return self._by_hand(result, call)
         if result.cancelled:
             return self.say(CANCELLED, what=described(call))
         return self.say(FAILED, reason=excerpt(output_of(result) or result.text.strip() or described(call)))
+
+    def _by_hand(self, result: Result, call: Call) -> str:
+        """What is left to the person where a call was not run and nothing took its place."""
+        skip = skip_of(result)
+        parts = [self.say(say.NOT_RUN, tool=skip.tool or call.name, why=excerpt(skip.why))]
+        if wish := self.tools.wish(call):
+            parts.append(self._asked_of_the_person(wish))
+        if skip.by_hand:
+            parts.append(self.say(say.BY_HAND, method=skip.by_hand))
+        return "\n\n".join(parts)
+
+    def _asked_of_the_person(self, wish: Wish) -> str:
+        match wish:
+            case Wish(Ability.RUN, {"command": command}):
+                return f"{self.say(say.PLEASE_RUN)}\n\n{fenced(command)}"
+            case Wish(Ability.READ, {"path": path}):
+                return self.say(say.PLEASE_PASTE, path=path)
+            case Wish(Ability.WRITE, {"path": path, "content": content}):
+                return f"{self.say(say.PLEASE_SAVE, path=path)}\n\n{fenced(content)}"
+            case Wish(Ability.EDIT, {"path": path, "old": old, "new": new}):
+                removed = [f"-{line}" for line in old.split("\n")]
+                added = [f"+{line}" for line in new.split("\n")]
+                return f"{self.say(say.PLEASE_CHANGE, path=path)}\n\n{fenced(chr(10).join(removed + added))}"
+            case Wish(Ability.SEARCH, {"pattern": pattern}):
+                return self.say(say.PLEASE_SEARCH, pattern=pattern)
+            case _:
+                return self.say(say.PLEASE_LIST, pattern=wish.roles.get("pattern") or wish.roles.get("folder", "*"))
 
     def bullets(self, items: Sequence[str], most: int = MOST_LISTED) -> str:
         """A list, its end left out where it is very long."""

@@ -22,7 +22,7 @@ def form_turn(number: int, turn: Turn, *, in_progress: bool, excerpt: int) -> st
     """One request of the summary, its texts cut to `excerpt` characters."""
     lines = [f"### Request {number} ({'in progress' if in_progress else 'answered'})"]
     lines += [f"> {line}" for line in turn.prompt.split("\n")]
-    lines += [_form_call(exchange, excerpt) for exchange in turn.exchanges]
+    lines += [_form_call(exchange, excerpt) for exchange in (turn.standing if in_progress else turn.exchanges)]
     if turn.said:
         lines.append(f"Answer: {_quoted(turn.said, excerpt)}")
     return "\n".join(lines)

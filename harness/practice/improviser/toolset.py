@@ -6,13 +6,13 @@ that no tool has is made of the shell, where there is one.
 """
 
 import re
-import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from harness.events import Json
+from harness.practice.improviser import shell_lines
 from harness.practice.improviser.schemas import fits, properties_of, required_of, smallest
 from harness.practice.improviser.values import Call
 
@@ -74,6 +74,22 @@ _NEEDS: Mapping[Ability, tuple[str, ...]] = {
     Ability.LIST: ("folder",),
 }
 
+_ROLES: Mapping[Ability, tuple[str, ...]] = {
+    **_NEEDS,
+    Ability.FIND: ("pattern", "folder"),
+    Ability.SEARCH: ("pattern", "folder", "include"),
+}
+"""What a call may say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a call is for, whatever the tool and its fields are called."""
+
+    ability: Ability
+    roles: Mapping[str, str]
+    """The texts in it, by the part they play: "path", "content", "pattern", …"""
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
@@ -121,18 +137,30 @@ class ToolSet:
             ability is Ability.EDIT and {Ability.READ, Ability.WRITE} <= set(self.abilities)
         )
 
+    def only(self, name: str) -> "ToolSet":
+        """The same tools, of which just this one may be used."""
+        return replace(self, abilities={can: tool for can, tool in self.abilities.items() if tool.name == name})
+
+    def wish(self, call: Call) -> Wish | None:
+        """What a call is for; None for a call of somebody's own tool."""
+        for ability, tool in self.abilities.items():
+            if tool.name == call.name:
+                named = {role: call.input.get(tool.field_for(role) or "") for role in _ROLES[ability]}
+                return Wish(ability, {role: value for role, value in named.items() if isinstance(value, str)})
+        return None
+
     def run(self, command: str) -> Call:
         """A call that runs a shell command."""
         return self._direct(Ability.RUN, command=command) or _none(Ability.RUN)
 
     def read(self, path: str) -> Call:
         """A call that reads a file whole."""
-        return self._direct(Ability.READ, path=path) or self._shell(Ability.READ, f"cat -- {shlex.quote(path)}")
+        return self._direct(Ability.READ, path=path) or self._shell(Ability.READ, shell_lines.reading(path))
 
     def write(self, path: str, content: str) -> Call:
         """A call that writes a file whole."""
         direct = self._direct(Ability.WRITE, path=path, content=content)
-        return direct or self._shell(Ability.WRITE, f"printf %s {shlex.quote(content)} > {shlex.quote(path)}")
+        return direct or self._shell(Ability.WRITE, shell_lines.writing(path, content))
 
     def edit(self, path: str, old: str, new: str) -> Call | None:
         """A call that replaces the one place where `old` stands; None when no tool does this."""
@@ -142,15 +170,12 @@ class ToolSet:
         """A call that lists the files whose path fits a glob pattern."""
         deep = pattern if "/" in pattern else f"**/{pattern}"
         direct = self._direct(Ability.FIND, pattern=deep, folder=folder)
-        name = shlex.quote(pattern.rsplit("/", 1)[-1])
-        return direct or self._shell(
-            Ability.FIND, f"find {shlex.quote(folder or '.')} -not -path '*/.*' -name {name} | sort"
-        )
+        return direct or self._shell(Ability.FIND, shell_lines.finding(pattern, folder))
 
     def exists(self, path: str) -> Call:
         """A call that names `path` if it is there, and nothing else."""
         return self._direct(Ability.FIND, pattern=path.removeprefix("./")) or self._shell(
-            Ability.FIND, f"ls -d -- {_word(path)} 2>/dev/null || true"
+            Ability.FIND, shell_lines.naming(path)
         )
 
     def listing(self, folder: str | None = None) -> Call:
@@ -166,9 +191,7 @@ class ToolSet:
         """A call that finds the lines that fit a regular expression."""
         deep = include if include is None or "/" in include else f"**/{include}"
         direct = self._direct(Ability.SEARCH, pattern=pattern, folder=folder, include=deep)
-        only = f"--include={shlex.quote(include.rsplit('/', 1)[-1])} " if include else ""
-        command = f"grep -rnIE {only}--exclude-dir='.?*' -e {shlex.quote(pattern)} -- {shlex.quote(folder or '.')}"
-        return direct or self._shell(Ability.SEARCH, command)
+        return direct or self._shell(Ability.SEARCH, shell_lines.searching(pattern, folder, include))
 
     def _direct(self, ability: Ability, **roles: str | None) -> Call | None:
         tool = self.abilities.get(ability)
@@ -201,11 +224,6 @@ def tool_set(tools: tuple[Json, ...]) -> ToolSet:
                 abilities[ability] = tool
                 break
     return ToolSet(tuple(offered), abilities)
-
-
-def _word(path: str) -> str:
-    """A path for the shell; a star at its end stays one."""
-    return f"{shlex.quote(path[:-1])}*" if path.endswith("*") else shlex.quote(path)
 
 
 def _none(ability: Ability) -> Call:

@@ -19,6 +19,7 @@ class UserText(Enum):
     CONTINUE = "the loop: your answer was cut, go on"
     NUDGE = "the loop: there is budget left, keep working"
     NOTE = "the loop: something to know, nothing to do"
+    PAUSED = "the loop: the turn was ended here, and can be taken up again"
     SUMMARISE = "the loop: summarise the conversation so far"
     SUMMARY = "the summary that replaces earlier messages"
     RESTATED = "the loop: the request in progress, once more"
@@ -47,14 +48,15 @@ _KINDS: tuple[tuple[UserText, re.Pattern[str]], ...] = tuple(
         ),
         (UserText.SUMMARISE, _CONVERSATION + r".{0,160}\bsummar(y|i[sz]e)\b"),
         (UserText.SUMMARISE, r"(会話|やりとり|やり取り).{0,20}(要約|まとめ)"),
+        (UserText.PAUSED, r"\A\W*the turn (was|is) paused\b"),
         (UserText.CONTINUE, _CUT + r".*\b(continue|go on|carry on|pick up|resume|smaller pieces)\b"),
         (UserText.CONTINUE, r"\A.{0,40}\b(broke|cut off)\b.{0,40}\byou\b.*\b(continue|go on|carry on|resume)\b"),
         (
             UserText.CONTINUE,
             r"\A\W*(please )?(continue|go on|carry on|resume)\b.{0,60}\b(where you|left off|stopped|broke off)\b",
         ),
-        (UserText.CONTINUE, r"\A\W*(please )?(continue|go on|carry on)( please)?\W*\Z"),
-        (UserText.CONTINUE, r"\A\W*(続けて|続きを)(ください|下さい|お願い(します)?|どうぞ)?\W*\Z"),
+        (UserText.CONTINUE, r"\A\W*(please )?(continue|go on|carry on|resume)( please)?\W*\Z"),
+        (UserText.CONTINUE, r"\A\W*(続けて|続きを|再開して)(ください|下さい|お願い(します)?|どうぞ)?\W*\Z"),
         (UserText.NUDGE, r"\A.{0,100}\byou have used\b.{0,80}\btokens\b"),
         (
             UserText.NUDGE,

@@ -20,6 +20,8 @@ _MISSING = re.compile(
     r"no such file|not found|does not exist|doesn't exist|cannot find|there is no (file|folder|directory)",
     re.IGNORECASE,
 )
+_SKIPPED = re.compile(r"\A\S+ was not run: ")
+_PAUSED = re.compile(r"\A\W*not run: the turn pauses\b", re.IGNORECASE)
 _SHORTENED = re.compile(
     r"^\W*[\[(<…].*\b(shortened|truncated|omitted|left out|more lines follow|\d more|stopped at|all of it is in)\b",
     re.IGNORECASE,
@@ -49,17 +51,33 @@ class Result:
     @property
     def denied(self) -> bool:
         """The person, or a rule, did not allow the call."""
-        return self.failed and _DENIED.search(self.text[:2_000]) is not None
+        return self.failed and not self.skipped and _DENIED.search(self.text[:2_000]) is not None
+
+    @property
+    def skipped(self) -> bool:
+        """The call was not run because its tool does not work now; the text names the ways round."""
+        return self.failed and _SKIPPED.search(self.text) is not None
+
+    @property
+    def paused(self) -> bool:
+        """The call was not run because the turn ends here, until the person wants it to go on."""
+        return self.failed and _PAUSED.search(self.text) is not None
 
     @property
     def cancelled(self) -> bool:
         """The call was ended or never begun."""
-        return self.failed and not self.denied and _CANCELLED.search(self.text[:300]) is not None
+        known = self.denied or self.skipped or self.paused
+        return self.failed and not known and _CANCELLED.search(self.text[:300]) is not None
+
+    @property
+    def not_run(self) -> bool:
+        """Nothing can be told of what the call brought, because it was not let through to its end."""
+        return self.denied or self.skipped or self.paused or self.cancelled
 
     @property
     def missing(self) -> bool:
         """The thing that was named does not exist."""
-        return self.failed and not self.denied and _MISSING.search(self.text[:2_000]) is not None
+        return self.failed and not self.not_run and _MISSING.search(self.text[:2_000]) is not None
 
     @property
     def shortened(self) -> str:
@@ -85,3 +103,16 @@ class Turn:
     said: str = ""
     answered: bool = False
     """The last that happened in it is that the model said something, without asking for a tool."""
+    paused_after: int | None = None
+    """How many calls there were when the turn was paused last."""
+
+    @property
+    def standing(self) -> tuple[Exchange, ...]:
+        """What still counts: of the calls before a pause those that worked, and those that the person refused."""
+        before, after = self.exchanges[: self.paused_after or 0], self.exchanges[self.paused_after or 0 :]
+        return (*(one for one in before if not one.result.failed or one.result.denied), *after)
+
+    @property
+    def resumed(self) -> bool:
+        """The turn was paused, and is now to be taken up again."""
+        return self.paused_after == len(self.exchanges)
