@@ -7,7 +7,8 @@ real: it asks for the tools it is offered and reads their results. In the order 
 2. `intents` holds the last prompt against a table of words and finds goals (`goals`), with `memory` for "it".
 3. `plans` has a plan for each goal: a small program that asks for tool calls and ends with a report.
 4. `planning` runs the plan on the results that are in the conversation already; what is missing is asked for.
-5. `cutting` keeps to the output limit, and finds the place where a cut answer goes on.
+5. `detours` stands around the plan: where a tool is not run, it takes the best way round that it is offered.
+6. `cutting` keeps to the output limit, and finds the place where a cut answer goes on.
 
 Nothing is remembered between two requests, as with every model behind this API.
 """
