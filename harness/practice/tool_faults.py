@@ -6,15 +6,16 @@ where there is no earlier result to give instead.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from harness.errors import HarnessError
 from harness.events import FailureCategory, ToolOutcome
-from harness.tools.tool import Tool, ToolContext, ToolResult
+from harness.tools.tool import Tool, ToolContext, ToolResult, shorten_line
 
 EVERY = "*"
 """In the place of a tool's name: all tools."""
@@ -48,6 +49,8 @@ BROKEN = {
 }
 """What the kinds that break a tool look like, and what they say unless told otherwise."""
 WAITS = frozenset({ToolFaultKind.TIMEOUT, ToolFaultKind.SLOW})
+ANSWERS = frozenset({ToolOutcome.OK, ToolOutcome.ERROR})
+"""What a stale call can repeat; a tool that broke has answered nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +68,15 @@ class ToolFault:
     probability: float = 1.0
     """Of a hit, for each call between `first` and `last`."""
     matches: str = ""
-    """Only calls with this text in their arguments."""
+    """Only calls with this text in a value of their arguments."""
     message: str = ""
     """What is said in the place of the usual words."""
     seconds: float = 0.2
     """How long TIMEOUT and SLOW wait."""
 
-    def fits(self, number: int, arguments: str) -> bool:
-        """The call is one of those that can be hit, chance left aside."""
-        if self.matches not in arguments:
+    def fits(self, number: int, texts: Sequence[str]) -> bool:
+        """The call with this number and these values is one of those that can be hit, chance left aside."""
+        if self.matches and not any(self.matches in text for text in texts):
             return False
         return number in self.calls if self.calls else self.first <= number <= (self.last or number)
 
@@ -84,6 +87,16 @@ class ToolFaults:
 
     faults: tuple[ToolFault, ...] = ()
     seed: int = 0
+    name: str = "faults of tools"
+    """Where they stand, for complaints."""
+
+    @staticmethod
+    def load(source: Path | str) -> "ToolFaults":
+        """Read a TOML file (TOOL_FAULTS.md), or one that is shipped, by its name. Raises ScriptError, one sentence."""
+        # The reader needs the values of this module, so it is imported here.
+        from harness.practice.tool_faults_toml import load
+
+        return load(source)
 
     def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
         """The same tools, with the faults before them. Raises ToolFaultError for a name that no tool has."""
@@ -91,7 +104,10 @@ class ToolFaults:
         names = [tool.name for tool in tools]
         for number, fault in enumerate(self.faults, 1):
             if fault.tool not in (EVERY, *names):
-                raise ToolFaultError(f"fault {number}: there is no tool {fault.tool!r}; there are {', '.join(names)}.")
+                known = ", ".join(names)
+                raise ToolFaultError(
+                    f"{self.name}, fault {number}: there is no tool {fault.tool!r}; there are {known}."
+                )
         return tuple(self._faulty(tool) for tool in tools)
 
     def _faulty(self, tool: Tool) -> Tool:
@@ -120,37 +136,56 @@ class _Faulty:
         """In the place of the tool's own function."""
         self._calls += 1
         said = json.dumps(arguments.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
-        work: Callable[[], Awaitable[ToolResult]] = lambda: self._tool.run(context, arguments)  # noqa: E731
-        result = await self._answer(self._fault(said), said, work)
-        if result.outcome is ToolOutcome.OK:
-            self._results[said] = result
-        return result
-
-    def _fault(self, said: str) -> ToolFault | None:
-        for fault in self._faults:
-            if fault.fits(self._calls, said) and (fault.probability >= 1 or self._chance.random() < fault.probability):
-                return fault
-        return None
-
-    async def _answer(
-        self, fault: ToolFault | None, said: str, work: Callable[[], Awaitable[ToolResult]]
-    ) -> ToolResult:
+        fault = self._fault(tuple(_texts(arguments.model_dump(mode="json", exclude_unset=True))))
         if fault is None:
-            return await work()
+            return await self._real(context, arguments, said)
         if fault.kind in WAITS:
             await asyncio.sleep(fault.seconds)
         match fault.kind:
             case ToolFaultKind.SLOW:
-                return await work()
+                return await self._real(context, arguments, said)
             case ToolFaultKind.STALE:
-                return self._results[said] if said in self._results else await work()
-            case ToolFaultKind.CRASH:
-                raise RuntimeError(fault.message or "a fault to practise with")
-            case ToolFaultKind.ERROR:
-                text = fault.message or "it could not be done"
-                return ToolResult(text, ToolOutcome.ERROR, text)
-            case kind:
-                category, usual = BROKEN[kind]
-                after = f" after {fault.seconds:g} s" if kind is ToolFaultKind.TIMEOUT and not fault.message else ""
-                text = (fault.message or usual) + after
-                return ToolResult(text, ToolOutcome.BROKEN, text, category=category)
+                return self._results.get(said) or await self._real(context, arguments, said)
+            case _:
+                return _failed(fault)
+
+    def _fault(self, texts: Sequence[str]) -> ToolFault | None:
+        for fault in self._faults:
+            if fault.fits(self._calls, texts) and (fault.probability >= 1 or self._chance.random() < fault.probability):
+                return fault
+        return None
+
+    async def _real(self, context: ToolContext, arguments: Any, said: str) -> ToolResult:
+        result = await self._tool.run(context, arguments)
+        if result.outcome in ANSWERS:
+            self._results[said] = result
+        return result
+
+
+def _failed(fault: ToolFault) -> ToolResult:
+    match fault.kind:
+        case ToolFaultKind.CRASH:
+            raise RuntimeError(fault.message or "a fault to practise with")
+        case ToolFaultKind.ERROR:
+            text = fault.message or "it could not be done"
+            return ToolResult(text, ToolOutcome.ERROR, shorten_line(text))
+        case kind:
+            category, usual = BROKEN[kind]
+            after = f" after {fault.seconds:g} s" if kind is ToolFaultKind.TIMEOUT and not fault.message else ""
+            text = (fault.message or usual) + after
+            return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=category)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The values within some arguments, each as the text that a person would write."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from _texts(inner)
+        case list():
+            for inner in value:
+                yield from _texts(inner)
+        case _:
+            yield json.dumps(value)

@@ -17,17 +17,17 @@ def shipped() -> tuple[str, ...]:
 def load(source: Path | str) -> ToolFaults:
     """Read a file, or one that is shipped, by its name. Raises ScriptError, one sentence."""
     path = Path(source)
-    if not path.exists() and str(source) in shipped():
-        file = resources.files("harness.practice").joinpath("broken_tools", f"{source}.toml")
-        return parse(file.read_text("utf-8"), f"{source}.toml")
     try:
+        if not path.exists() and str(source) in shipped():
+            file = resources.files("harness.practice").joinpath("broken_tools", f"{source}.toml")
+            return parse(file.read_text("utf-8"), f"{source}.toml")
         if path.exists() and not path.is_file():
             raise ScriptError(f"{source}: is no regular file; faults of tools stand in a TOML file.")
         return parse(path.read_text("utf-8"), str(source))
     except FileNotFoundError as error:
         names = ", ".join(shipped())
         raise ScriptError(f"{source}: there is no such file of faults; give a path, or one of {names}.") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # a path with a null byte is a ValueError, and so is text that is not UTF-8
         raise ScriptError(f"{source}: cannot be read ({error}); faults of tools are TOML in UTF-8.") from error
 
 
@@ -35,7 +35,7 @@ def parse(text: str, name: str) -> ToolFaults:
     """Read faults from TOML text. Raises ScriptError, one sentence with the entry."""
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
     except RecursionError as error:
         raise ScriptError(f"{name}: is nested too deeply; write it in fewer levels.") from error
@@ -46,7 +46,7 @@ def parse(text: str, name: str) -> ToolFaults:
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise ScriptError(f"{name}: there are no faults; write [[fault]], with two brackets, for each.")
     faults = (_fault(Table(entry, f"{name}, fault {number}")) for number, entry in enumerate(entries, 1))
-    return ToolFaults(tuple(faults), seed or 0)
+    return ToolFaults(tuple(faults), seed or 0, name)
 
 
 def _fault(table: Table) -> ToolFault:
