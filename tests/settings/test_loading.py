@@ -194,6 +194,7 @@ def test_a_users_file_with_a_key_that_others_can_read_is_noted(place: Place) -> 
         ('base_url = "http://evil"', "must not decide about keys"),
         ('permission_mode = "yolo"', "must not switch questions off; use the flag --yolo"),
         ('workspace = "/"', "cannot be set in a file; use --cwd"),
+        ('tool_faults = "grep-dies"', "must not break your tools; use the flag --tool-faults"),
     ],
 )
 def test_a_project_file_cannot_redirect_keys_or_switch_questions_off(place: Place, project: str, reason: str) -> None:
@@ -223,7 +224,9 @@ def test_an_address_in_dotenv_is_refused_for_a_token_from_elsewhere(place: Place
         place.load()
 
 
-@pytest.mark.parametrize("line", ["HARNESS_PERMISSION_MODE=yolo", "HARNESS_WORKSPACE=/"])
+@pytest.mark.parametrize(
+    "line", ["HARNESS_PERMISSION_MODE=yolo", "HARNESS_WORKSPACE=/", "HARNESS_TOOL_FAULTS=grep-dies"]
+)
 def test_dotenv_cannot_switch_questions_off_or_move_the_workspace(place: Place, line: str) -> None:
     place.write(dotenv=line)
     with pytest.raises(SettingsError, match=r"^\.env HARNESS_"):
