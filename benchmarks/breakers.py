@@ -7,14 +7,29 @@ One call through a closed breaker (ours: decide and record), one refusal of an o
 is the fastest of the peers that are installed (resilience A28).
 """
 
+import asyncio
 import gc
+import logging
 import sys
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from timeit import Timer
 
 from benchmarks.breaker_peers import Subject, board_of, ours, peers, work
 from benchmarks.figures import Figure, show
+from harness.breakers.board import Board
+from harness.clock import SystemClock
+from harness.conversation import Conversation, ignore
+from harness.events import ToolCall
+from harness.executor.asker import Nobody
+from harness.executor.dispatching import Dispatching
+from harness.executor.labels import Labels
+from harness.executor.tool_calls import ToolCalls
+from harness.permissions import Mode, Permissions
+from harness.tools import Effect, Toolbox, tool
 
 CALLS = 20_000
 ROUNDS = 15
@@ -54,9 +69,40 @@ def figures() -> Iterator[Figure | str]:
     yield Figure("closed: decide and record", mine[0], "µs", _least(calls, names), at_most=1.0)
     yield Figure("open: refusal", mine[1], "µs", _least(refusals, names), at_most=1.0)
     yield Figure("bytes per tool", bytes_each(lambda: board_of(TOOLS), TOOLS), "bytes", 1024.0, at_most=1.0)
+    yield Figure("eight calls of 0.1 s side by side", asyncio.run(side_by_side()), "s", 0.1, at_most=2.0)
     yield Figure("the function alone", microseconds(work), "µs")
     for name in names:
         yield f"{name:<16} closed {calls[name]:.2f} µs   open {refusals[name]:.2f} µs   {sizes[name]:,.0f} bytes"
+
+
+async def side_by_side() -> float:
+    """Seconds for eight calls of 0.1 s that one reply asks for, through dispatch, permission and run."""
+    clock, conversation = SystemClock(), Conversation(ignore)
+
+    @tool(effect=Effect.READ, parallel=True)
+    async def wait(number: int) -> str:
+        "Wait for a tenth of a second."
+        await asyncio.sleep(0.1)
+        return str(number)
+
+    with TemporaryDirectory() as folder:
+        calls = ToolCalls(
+            Toolbox([wait]),
+            Permissions(Mode.YOLO),
+            Nobody(),
+            conversation,
+            Dispatching(Board(["wait"]), conversation, clock),
+            Labels(strict=False),
+            clock,
+            workspace=Path(folder),
+            outputs=Path(folder),
+            count_errors=False,
+            log=logging.getLogger("benchmark"),
+        )
+        asked = [ToolCall(f"call_{number}", "wait", {"number": number}) for number in range(8)]
+        began = time.perf_counter()
+        await calls.answer(asked, [], asyncio.Event())
+        return time.perf_counter() - began
 
 
 def _least(values: dict[str, float], names: list[str]) -> float | None:
