@@ -21,7 +21,7 @@ def shipped() -> tuple[str, ...]:
 def load(source: Path | str) -> Script:
     """Read a script file, or one that is shipped, by its name. A file of that name comes first."""
     path = Path(source)
-    if not path.exists() and str(source) in shipped():
+    if str(source) in shipped() and not path.exists():
         data = resources.files("harness.practice").joinpath("scripts", f"{source}.toml").read_text("utf-8")
         return parse(data, f"{source}.toml")
     try:

@@ -43,7 +43,7 @@ class Settings(BaseModel):
     practice_script: Place | None = None
     """Replies and faults that the practice model plays instead of making them up; switches `practice` on."""
     tool_faults: Place | None = None
-    """Faults of tools to practise with. A flag or the environment can set it, the files of a folder cannot."""
+    """Faults of tools to practise with. The files of a folder cannot set it."""
 
     workspace: Place = Field(default_factory=Path.cwd)
     """The folder the agent works in, where its file tools stay. A flag or the environment can set it, files cannot."""

@@ -159,9 +159,16 @@ def _derived(given: Mapping[str, Given]) -> tuple[dict[str, object], dict[str, s
 def _anchored(name: str, given: Given) -> object:
     if name in PATHS and isinstance(given.value, str | Path):
         path = given.base / Path(given.value).expanduser()
-        shipped = name in SHIPPED and given.value == path.stem and not path.exists()
+        shipped = name in SHIPPED and given.value == path.stem and not _is_there(path)
         return Path(given.value) if shipped else path
     return given.value
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long is no file's
+        return False
 
 
 def _checked(values: Mapping[str, object], given: Mapping[str, Given]) -> Settings:

@@ -189,3 +189,11 @@ async def test_a_folder_may_not_break_the_tools_of_whoever_opens_it(place: Place
     ended = await run(place, "-p", "hi")
     assert ended.code == 2
     assert "must not break your tools" in ended.err
+
+
+@pytest.mark.parametrize("flag", ["--practice", "--tool-faults"])
+async def test_a_name_that_is_too_long_for_a_file_is_told_as_one(place: Place, flag: str) -> None:
+    ended = await run(place, "-p", "hi", flag, "a" * 300)
+    assert ended.code == 2
+    assert "name too long" in ended.err
+    assert "something in the program failed" not in ended.err
