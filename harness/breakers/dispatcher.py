@@ -72,8 +72,8 @@ class Dispatcher:
                 self.board.plan(items)
             case ToolScored(tool=tool, score=score, why=why):
                 self.board.score(tool, score, why)
-            case BreakerCommanded(command=command, tool=tool):
-                self.board.command(command, tool)
+            case BreakerCommanded(command=command, tool=tool) if not tool or tool in self.board.tools:
+                self.board.command(command, tool)  # a tool that is gone since then has no breaker
             case DispatchLimitsSet(limits=limits):
                 self.board.configure(limits)
 

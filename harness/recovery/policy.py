@@ -68,7 +68,7 @@ def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool, 
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
     if paused:
-        reason = f"paused: {paused}; /retry goes on with a fresh budget"
+        reason = f"paused: {paused}; go on by /retry, or by --continue with a prompt"
         return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
     if limits.max_steps is not None and state.steps >= limits.max_steps:
         reason = f"stopped after {state.steps} model calls with tools (--max-turns {limits.max_steps})"

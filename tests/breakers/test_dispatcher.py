@@ -168,6 +168,19 @@ def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_board() -
     assert session.dispatcher.board.saved() == before
 
 
+def test_a_journal_of_an_agent_with_other_tools_can_be_gone_on_with() -> None:
+    board = Board(["bash"])
+    replay = Replay(board)
+    before = board.saved()
+    for event in (
+        BreakerCommanded(BreakerCommand.TRIP, "weather"),
+        Dispatched("1", "weather", Dispatch.CALL, DispatchReason.HEALTHY, 0, 0),
+        ended("1", "weather", FAILURES[1]),
+    ):
+        replay.see(event)
+    assert board.saved() == before
+
+
 def test_a_turn_without_a_prompt_keeps_the_plan_and_a_new_prompt_forgets_it() -> None:
     dispatcher = Dispatcher(Board(TOOLS))
     items = (PlanItem("look", ItemStatus.PENDING, ("bash",)),)
