@@ -36,26 +36,34 @@ def load_capabilities(
     """The shipped map with the tables of the person's and then the project's file in the place of its own.
 
     Args:
-        known: the tools of the agent. Shipped entries of others are left out.
+        known: the tools of the agent. Entries of shipped tools that it has not are checked and then left out.
         also: tools without an entry, with what they say of themselves; an entry is derived from that.
 
     Raises SettingsError, with file and line, for a file that cannot be used (A19).
     """
-    shipped = _Source(NAME, resources.files("harness.breakers").joinpath(NAME).read_text("utf-8"))
-    entries = [(shipped, _entries(shipped, known))]
+    sources = [_Source(NAME, resources.files("harness.breakers").joinpath(NAME).read_text("utf-8"))]
     for path in (user_file, project_file):
         if path is not None and (text := _text(path)) is not None:
-            source = _Source(str(path), text)
-            entries.append((source, _entries(source, None)))
+            sources.append(_Source(str(path), text))
+    entries = [(source, _entries(source)) for source in sources]
     origins = {tool: source for source, capabilities in entries for tool in capabilities}
-    merged = {tool: one for _, capabilities in entries for tool, one in capabilities.items()}
-    found = CapabilityMap(_fitting(merged, known, origins))
+    found = CapabilityMap(one for _, capabilities in entries for one in capabilities.values())
     for name, description in (also or {}).items():
         if found.get(name) is None:
             found = found.with_tool(name, description)
-    for problem in found.problems(known):
+    shipped = entries[0][1]
+    problems = found.problems([*known, *(tool for tool in shipped if tool not in known)])
+    # Of a circle that files make together, the reference in the file that was read last is at fault.
+    for problem in sorted(problems, key=lambda problem: -sources.index(origins.get(problem.tool, sources[0]))):
         raise _error(problem, origins)
-    return found
+    return CapabilityMap(_within(one, known) for one in found.capabilities if one.tool in known)
+
+
+def _within(capability: Capability, known: Collection[str]) -> Capability:
+    """The entry without references to tools that this agent has not."""
+    alternatives = tuple(one for one in capability.alternatives if one.tool in known)
+    depends_on = tuple(name for name in capability.depends_on if name in known)
+    return replace(capability, alternatives=alternatives, depends_on=depends_on)
 
 
 class _Source:
@@ -93,14 +101,14 @@ def _text(path: Path) -> str | None:
         raise SettingsError(f"{path} cannot be read ({error}); it has to be a TOML file in UTF-8.") from error
 
 
-def _entries(source: _Source, only: Collection[str] | None) -> dict[str, Capability]:
+def _entries(source: _Source) -> dict[str, Capability]:
     try:
         data = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{source.name} is not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}.") from error
     except RecursionError as error:
         raise SettingsError(f"{source.name} is nested too deeply; write it in fewer levels.") from error
-    return {tool: _capability(source, tool, table) for tool, table in data.items() if only is None or tool in only}
+    return {tool: _capability(source, tool, table) for tool, table in data.items()}
 
 
 def _capability(source: _Source, tool: str, table: object) -> Capability:
@@ -150,20 +158,6 @@ def _words(source: _Source, table: Mapping[str, object], key: str, *path: str) -
     return " ".join(value.split())
 
 
-def _fitting(
-    merged: Mapping[str, Capability], known: Collection[str], origins: Mapping[str, _Source]
-) -> list[Capability]:
-    """The entries; those we ship do not offer tools that this agent has not."""
-    fitting = []
-    for tool, one in merged.items():
-        if origins[tool].name == NAME:
-            there = tuple(other for other in one.alternatives if other.tool in known)
-            fitting.append(replace(one, alternatives=there))
-        else:
-            fitting.append(one)
-    return fitting
-
-
 def _error(problem: Problem, origins: Mapping[str, _Source]) -> SettingsError:
     path = [problem.tool, *filter(None, problem.key.split("."))]
     source = origins.get(problem.tool)
@@ -178,7 +172,13 @@ def _places(text: str) -> dict[tuple[str, ...], int]:
     places: dict[tuple[str, ...], int] = {}
     counts: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
+    inside = ""
+    """The quotes of a text over several lines that has not ended yet."""
     for number, line in enumerate(text.splitlines(), 1):
+        if inside:
+            inside = "" if line.count(inside) % 2 else inside
+            continue
+        inside = next((quotes for quotes in ('"""', "'''") if line.count(quotes) % 2), "")
         if header := _HEADER.match(line):
             name = tuple(part.strip().strip("\"'") for part in header[2].split("."))
             if header[1]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from types import MappingProxyType
 
 from harness.events import Severity
@@ -92,16 +93,15 @@ class CapabilityMap:
 
 
 def _circle(references: Mapping[str, list[str]], key: str) -> Iterator[Problem]:
-    """The first circle in which entries refer to each other, at one of its references."""
+    """The first circle in which entries refer to each other: a problem at each of its references."""
     others = {tool: [name for name in names if name != tool] for tool, names in references.items()}
     try:
         TopologicalSorter(others).prepare()
     except CycleError as error:
         circle: list[str] = error.args[1][::-1]
-        tool, name = circle[-2:]
-        place = references[tool].index(name)
         text = f"goes round in a circle ({' → '.join(circle)}); take one of these references out"
-        yield Problem(tool, key.format(place), text)
+        for tool, name in pairwise(circle):
+            yield Problem(tool, key.format(references[tool].index(name)), text)
 
 
 def _problems_of(capability: Capability, known: Collection[str]) -> Iterator[Problem]:
