@@ -31,6 +31,10 @@ class World:
     plan: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     """Every request, with what was answered."""
+    suspected: set[str] = field(default_factory=set)
+    """Signatures with which two tools were open together at some time."""
+    late: int = 0
+    """Results that came after their breaker had moved on."""
 
 
 class Oracle:
@@ -120,7 +124,8 @@ class Oracle:
         request = world.asked[number]
         name, tool = request["tool"], world.tools[request["tool"]]
         if request["generation"] != tool["generation"]:
-            return  # late
+            world.late += 1
+            return
         probe = tool["state"] == "half-open"
         if isinstance(what, Failure):
             self._fails(world, name, what.signature, probe=probe)
@@ -173,6 +178,8 @@ class Oracle:
             if world.step - other["opened_by_failure"] <= world.limits.window or one == name
         }
         tool["opened_by_failure"] = world.step
+        if len(together) == 2:
+            world.suspected.add(signature)
         if len(together) >= 3:
             world.groups[signature] = {
                 "signature": signature,
@@ -181,7 +188,7 @@ class Oracle:
                 "due": world.step + 3,
                 "failed": 0,
                 "confirmed": False,
-                "probed": 0,
+                "probed": None,
             }
             world.systemic.add(signature)
             world.scores = {}

@@ -1,39 +1,48 @@
 """The board beside the oracle, after everything that can happen in any order (A1-A29)."""
 
 import os
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from harness.breakers.board import Board
+from harness.breakers.board import Board, BoardState
 from harness.breakers.capabilities import Alternative, Capability, CapabilityMap
-from harness.breakers.decisions import Decision, Finish, Result, Ticket
+from harness.breakers.decisions import Decision, Finish, Result, Skip, Ticket
 from harness.events import (
+    BreakerChanged,
     BreakerCommand,
     BreakerState,
+    CascadeChanged,
     CascadeMode,
     CascadePhase,
     Dispatch,
     DispatchLimits,
     DispatchReason,
+    Event,
     Failure,
     FailureCategory,
+    FailureCharged,
     ItemStatus,
+    LateResult,
     PlanItem,
+    Rank,
     Score,
     Severity,
 )
-from tests.breakers.oracle import Oracle
+from tests.breakers.oracle import Oracle, World
 
 EXAMPLES = int(os.environ.get("HARNESS_TEST_BREAKER_EXAMPLES", "700"))
 """Of each of the three machines."""
 
 TOOLS = ["bash", "edit", "grep", "read", "fetch"]
-ALTERNATIVES = {"grep": ["bash", "read"], "read": ["bash"], "edit": ["bash"], "fetch": ["bash"]}
-DEPENDS_ON = {"fetch": ["bash"], "edit": ["read"]}
-SIGNATURES = ["", "transport: refused", "system: full"]
+NOWHERE = "nowhere"
+"""A tool that the agent does not have."""
+ALTERNATIVES = {"grep": ["bash", "read"], "read": ["bash"], "edit": ["bash"], "fetch": ["bash"], "bash": ["grep"]}
+DEPENDS_ON = {"fetch": ["bash"], "edit": ["read"], "read": ["grep"], "grep": ["read", NOWHERE]}
 CAPABILITIES = CapabilityMap(
     Capability(
         tool,
@@ -44,11 +53,24 @@ CAPABILITIES = CapabilityMap(
     )
     for tool in TOOLS
 )
-FINISHES = {"cancelled": Finish.CANCELLED, "denied": Finish.DENIED, "invalid": Finish.INVALID, "ok": Finish.OK}
+FINISHES = {finish.value: finish for finish in Finish}
+FAILURES = [
+    Failure(FailureCategory.TRANSPORT, "it failed", signature)
+    for signature in ("", "transport: refused", "system: full")
+]
+RUNS = (Dispatch.CALL, Dispatch.PROBE)
+ORDERS: list[Callable[[list[Any]], list[Any]]] = [
+    lambda results: results,
+    lambda results: results[::-1],
+    lambda results: results[1:] + results[:1],
+    lambda results: results[::2] + results[1::2],
+]
+"""In which the calls of one reply may come back."""
 
 tools = st.sampled_from(TOOLS)
-failures = st.builds(Failure, st.just(FailureCategory.TRANSPORT), st.just("it failed"), st.sampled_from(SIGNATURES))
-outcomes = st.one_of(st.sampled_from(sorted(FINISHES)), failures)
+outcomes = st.sampled_from([*FAILURES, *FINISHES])
+answers = st.sampled_from(list(product(TOOLS, [*FAILURES, *FAILURES, *FINISHES])))
+"""A tool, and what comes of calling it; failures more often."""
 
 
 def limits_of(**values: Any) -> st.SearchStrategy[DispatchLimits]:
@@ -78,63 +100,77 @@ class BoardBesideOracle(RuleBasedStateMachine):
         self.oracle = Oracle(TOOLS, ALTERNATIVES, DEPENDS_ON)
         self.requests = 0
         self.paused = False
-        self.generations = dict.fromkeys(TOOLS, 0)
+        self.done: list[Callable[[Board], object]] = []
+        self.saves: list[tuple[int, BoardState]] = [(0, self.board.saved())]
+        """Each with how much had been done by then."""
+        self.told = dict.fromkeys(TOOLS, (BreakerState.CLOSED, 0, 0))
+        """State, failures and generation, by what was published."""
+        self.told_charges: list[tuple[str, str]] = []
+        self.told_groups: dict[str, CascadeChanged] = {}
+        self.told_suspected: set[str] = set()
+        self.told_late = 0
 
     @initialize(data=st.data())
     def begins(self, data: st.DataObject) -> None:
-        self.configured(data.draw(self.numbers))
+        self._configured(data.draw(self.numbers))
 
     # ── what happens ────────────────────────────────────────────────────────────────────────────
 
     @rule(steps=st.integers(1, 7))
     def tick(self, steps: int) -> None:
-        for _ in range(steps):
-            number = self.board.step + 1
-            self.board.begin_step(number)
-            self.oracle.happens("step", number)
+        for number in range(self.board.step + 1, self.board.step + steps + 1):
+            self._step(number)
 
-    @rule(target=out, tool=tools)
+    @rule(steps=st.integers(2, 30))
+    def leap(self, steps: int) -> None:
+        """Steps of which the board hears nothing."""
+        self._step(self.board.step + steps)
+
+    @rule(target=out, tool=st.sampled_from([*TOOLS, NOWHERE]))
     def request(self, tool: str) -> Any:
-        return self._asked(tool)
+        """Whose outcome comes later, or never."""
+        return multiple(*self._asked(tool))
 
-    @rule(target=out, tool=tools, failure=failures, times=st.integers(1, 4))
-    def fail(self, tool: str, failure: Failure, times: int) -> Any:
-        """A tool is called some times and fails each time."""
+    @rule(answer=answers, times=st.integers(1, 4))
+    def answered_at_once(self, answer: tuple[str, Any], times: int) -> None:
+        """A tool is called some times, and the same comes of it each time."""
+        tool, what = answer
         for _ in range(times):
-            for number, ticket in self._asked(tool).values:
-                self._answered(number, ticket, failure)
-        return multiple()
+            for call in self._asked(tool):
+                self._answered(*call, what)
 
-    @rule(target=out, tool=tools)
-    def ok(self, tool: str) -> Any:
-        for number, ticket in self._asked(tool).values:
-            self._answered(number, ticket, "ok")
-        return multiple()
+    @rule(failure=st.sampled_from(FAILURES), names=st.permutations(TOOLS), many=st.integers(2, len(TOOLS)))
+    def several_fail(self, failure: Failure, names: list[str], many: int) -> None:
+        """As often as it takes to open each."""
+        for name in names[:many]:
+            self.answered_at_once((name, failure), 4)
 
-    @rule(call=st.one_of(out), outcome=outcomes)
+    @rule(call=out, outcome=outcomes)
     def comes_back(self, call: tuple[int, Ticket], outcome: Any) -> None:
-        """One of the calls that are out, in time or late, or a second time: a result that was lost is not drawn."""
+        """One of the calls that are out, in time, late, or a second time."""
         self._answered(*call, outcome)
 
-    @rule(
-        names=st.lists(tools, min_size=1, max_size=6), drawn=st.lists(outcomes, min_size=6, max_size=6), data=st.data()
-    )
-    def batch(self, names: list[str], drawn: list[Any], data: st.DataObject) -> None:
-        """Calls side by side: whichever ends first, the reply's order counts."""
-        called = [call for name in names for call in self._asked(name).values]
+    @rule(drawn=st.lists(answers, min_size=2, max_size=6), order=st.sampled_from(ORDERS))
+    def batch(self, drawn: list[tuple[str, Any]], order: Callable[[list[Any]], list[Any]]) -> None:
+        """Calls side by side: whichever ends first, their order in the reply counts (A29)."""
+        called = [(call, what) for tool, what in drawn for call in self._asked(tool)]
         results: list[tuple[int, Ticket, Result, float]] = [
-            (place, ticket, FINISHES[what] if isinstance(what, str) else what, 0.0)
-            for place, ((_, ticket), what) in enumerate(zip(called, drawn, strict=False))
+            (place, ticket, self._result(what), 0.0) for place, ((_, ticket), what) in enumerate(called)
         ]
-        self.board.record_batch(data.draw(st.permutations(results)))
-        for (number, _), what in zip(called, drawn, strict=False):
+        self._does(lambda board: board.record_batch(order(results)))
+        for (number, _), what in called:
             self.oracle.happens("result", number, what)
 
     @rule()
     def cycle(self) -> None:
-        self.board.begin_cycle()
+        self._does(Board.begin_cycle)
         self.oracle.happens("cycle")
         self.paused = False
+        self.told_charges = []
+
+    @rule()
+    def save(self) -> None:
+        self.saves.append((len(self.done), self.board.saved()))
 
     @rule()
     def resume(self) -> None:
@@ -144,33 +180,34 @@ class BoardBesideOracle(RuleBasedStateMachine):
 
     @rule(command=st.sampled_from(BreakerCommand), tool=tools)
     def command(self, command: BreakerCommand, tool: str) -> None:
-        self.board.command(command, tool)
+        self._does(lambda board: board.command(command, tool))
         self.oracle.happens("command", command.value, tool)
 
     @rule()
     def reset_all(self) -> None:
-        self.board.command(BreakerCommand.RESET)
+        self._does(lambda board: board.command(BreakerCommand.RESET))
         self.oracle.happens("command", "reset", "")
 
     @rule(tool=tools, score=st.sampled_from(Score))
     def score(self, tool: str, score: Score) -> None:
-        self.board.score(tool, score)
+        self._does(lambda board: board.score(tool, score))
         self.oracle.happens("score", tool, score.value)
 
-    @rule(items=st.lists(st.tuples(st.sampled_from(ItemStatus), st.lists(tools, max_size=2).map(tuple)), max_size=3))
+    @rule(
+        items=st.lists(
+            st.tuples(st.sampled_from(ItemStatus), st.lists(st.sampled_from([*TOOLS, NOWHERE]), max_size=2).map(tuple)),
+            max_size=3,
+        )
+    )
     def plan(self, items: list[tuple[ItemStatus, tuple[str, ...]]]) -> None:
-        self.board.plan([PlanItem(str(at), status, needs) for at, (status, needs) in enumerate(items)])
+        declared = [PlanItem(str(at), status, needs) for at, (status, needs) in enumerate(items)]
+        self._does(lambda board: board.plan(declared))
         self.oracle.happens("plan", [(status.value, needs) for status, needs in items])
 
     @precondition(lambda self: self.requests > 3)
     @rule(data=st.data())
     def hot_change(self, data: st.DataObject) -> None:
-        self.configured(data.draw(self.numbers))
-
-    def configured(self, limits: DispatchLimits) -> None:
-        self.board.configure(limits)
-        self.oracle.happens("limits", limits)
-        self.paused = self.paused and self.board.exhausted
+        self._configured(data.draw(self.numbers))
 
     # ── what must hold ──────────────────────────────────────────────────────────────────────────
 
@@ -185,8 +222,6 @@ class BoardBesideOracle(RuleBasedStateMachine):
                 expected["generation"],
                 expected["due"],
             ), name
-            assert breaker.generation >= self.generations[name]
-            self.generations[name] = breaker.generation
             if breaker.state is BreakerState.HALF_OPEN:
                 assert breaker.lease_until > self.board.step  # never stuck (A8)
         assert (self.board.consumed, self.board.exhausted) == (self.oracle.consumed(world), world.exhausted)
@@ -197,38 +232,115 @@ class BoardBesideOracle(RuleBasedStateMachine):
         for group in self.board.cascades:
             if group.phase is CascadePhase.SYSTEMIC:
                 assert group.due == world.groups[group.signature]["due"]
-        log = self.board.budget.log
+        log = [(one.failure.signature, one.tool) for one in self.board.budget.log]
+        assert log == world.charges[-200:]
         assert len(log) + self.board.budget.not_logged == len(world.charges)
+        self._what_was_published_is_so(world)
 
-    def _asked(self, tool: str) -> Any:
+    def teardown(self) -> None:
+        """From wherever it was saved, what was done since leads to the same state (A1, A26)."""
+        for at, state in (self.saves[0], *self.saves[-2:]):
+            board = Board.restored(state, CAPABILITIES)
+            for act in self.done[at:]:
+                act(board)
+            assert board.saved() == self.board.saved()
+
+    def _what_was_published_is_so(self, world: World) -> None:
+        for event in self.board.news():
+            self._told(event)
+        for name in TOOLS:
+            breaker = self.board.breaker(name)
+            assert self.told[name] == (breaker.state, breaker.failures, breaker.generation)
+        assert self.told_charges == world.charges
+        assert self.told_suspected == world.suspected
+        assert self.told_late == world.late
+        assert {signature: event.phase.value for signature, event in self.told_groups.items()} == {
+            signature: group["phase"] for signature, group in world.groups.items()
+        }
+
+    def _told(self, event: Event) -> None:
+        match event:
+            case BreakerChanged():
+                state, _, generation = self.told[event.key]
+                assert event.before is state
+                assert event.generation - generation in (0, 1)  # each change is published, and none falls (A9)
+                assert event.generation > generation or event.after is state
+                self.told[event.key] = event.after, event.failures, event.generation
+            case FailureCharged():
+                self.told_charges.append((event.failure.signature, event.tool))
+                assert event.cost in (0, 1)
+            case LateResult():
+                self.told_late += 1
+            case CascadeChanged(phase=CascadePhase.SUSPECTED):
+                self.told_suspected.add(event.signature)
+                assert len(event.tools) >= 2
+            case CascadeChanged(phase=CascadePhase.OVER):
+                del self.told_groups[event.signature]
+            case CascadeChanged():
+                assert self.told_groups.get(event.signature) != event  # said once
+                self.told_groups[event.signature] = event
+
+    # ── both ────────────────────────────────────────────────────────────────────────────────────
+
+    def _does(self, act: Callable[[Board], object]) -> Any:
+        self.done.append(act)
+        return act(self.board)
+
+    def _configured(self, limits: DispatchLimits) -> None:
+        self._does(lambda board: board.configure(limits))
+        self.oracle.happens("limits", limits)
+        self.paused = self.paused and self.board.exhausted
+
+    def _step(self, number: int) -> None:
+        self._does(lambda board: board.begin_step(number))
+        self.oracle.happens("step", number)
+
+    def _asked(self, tool: str) -> list[tuple[int, Ticket]]:
         """Ask both; the call, if it is let through."""
-        decision: Decision = self.board.decide(tool)
+        probe_at = {row.tool: row.probe_at for row in self.board.rows()}.get(tool)
+        decision: Decision = self._does(lambda board: board.decide(tool))
         self.oracle.happens("ask", tool)
         world = self.oracle.world()
         expected = world.asked[-1]
         assert (decision.dispatch.value, decision.reason.value) == (expected["dispatch"], expected["reason"])
-        assert decision.ticket.generation == expected["generation"]
+        assert decision.ticket == Ticket(tool, expected["generation"], decision.dispatch)
         assert decision.caution == self.oracle.caution(world)
-        assert decision.ticket.tool == tool
         self.requests += 1
-        if (
-            decision.reason in (DispatchReason.CANARY, DispatchReason.RECOVERING)
-            and decision.dispatch is Dispatch.PROBE
-        ):
-            group = self.board.group_of(tool)
-            assert group is not None  # and nobody else of it is being probed (A16, A17)
+        if isinstance(decision, Skip):
+            self._ways_round(decision, world)
+        if decision.dispatch is Dispatch.PROBE:
+            assert probe_at is not None
+            assert probe_at <= self.board.step  # the table had said so
+        elif decision.reason in (DispatchReason.OPEN, DispatchReason.DEPENDENCY):
+            assert probe_at is not None
+            assert probe_at > self.board.step
+        group = self.board.group_of(tool) if tool in TOOLS else None
+        if group and decision.dispatch is Dispatch.PROBE:  # and nobody else of it is being probed (A16, A17)
             states = [self.board.breaker(name).state for name in group.members]
             assert states.count(BreakerState.HALF_OPEN) == 1
         if decision.dispatch is Dispatch.PAUSE and self.board.exhausted:
             self.paused = True
-        if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
-            assert not self.paused  # nothing runs after the budget was used up (A12)
-            return multiple((self.requests - 1, decision.ticket))
-        return multiple()
+        if decision.dispatch not in RUNS:
+            return []
+        assert not self.paused  # nothing runs after the budget was used up (A12)
+        return [(self.requests - 1, decision.ticket)]
 
-    def _answered(self, number: int, ticket: Ticket, outcome: Any) -> None:
-        self.board.record(ticket, FINISHES[outcome] if isinstance(outcome, str) else outcome)
-        self.oracle.happens("result", number, outcome)
+    def _ways_round(self, skip: Skip, world: World) -> None:
+        """The last two go through no tool, the others through one that would be called (A20)."""
+        assert [route.rank for route in skip.routes[-2:]] == [Rank.MANUAL, Rank.SCOPE]
+        through = {route.tool for route in skip.routes[:-2]}
+        assert all(self.oracle.viable(world, tool) for tool in through)
+        direct = {
+            tool for tool in self.oracle.alternatives.get(skip.ticket.tool, []) if self.oracle.viable(world, tool)
+        }
+        assert direct <= through
+
+    def _answered(self, number: int, ticket: Ticket, what: Any) -> None:
+        self._does(lambda board: board.record(ticket, self._result(what)))
+        self.oracle.happens("result", number, what)
+
+    def _result(self, what: Any) -> Result:
+        return FINISHES[what] if isinstance(what, str) else what
 
 
 class WithTheDefaults(BoardBesideOracle):
@@ -243,7 +355,7 @@ class WithALargeBudget(BoardBesideOracle):
     numbers = limits_of(budget=10_000, threshold=1)
 
 
-PROFILE = settings(max_examples=EXAMPLES, stateful_step_count=25, deadline=None)
+PROFILE = settings(max_examples=EXAMPLES, stateful_step_count=18, deadline=None)
 for machine in (BoardBesideOracle, WithTheDefaults, WithALargeBudget):
     machine.TestCase.settings = PROFILE
 
