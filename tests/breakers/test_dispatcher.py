@@ -168,6 +168,25 @@ def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_board() -
     assert session.dispatcher.board.saved() == before
 
 
+def test_a_decision_that_would_be_another_one_today_is_told() -> None:
+    told: list[tuple[Dispatched, Decision]] = []
+    replay = Replay(Board(TOOLS), lambda *pair: told.append(pair))
+    recorded = Dispatched("1", "grep", Dispatch.SKIP, DispatchReason.OPEN, 4, 0)
+    for event in (recorded, Dispatched("2", "grep", Dispatch.CALL, DispatchReason.DEGRADED, 0, 1)):
+        replay.see(event)
+    assert [(event.call_id, decision.reason) for event, decision in told] == [
+        ("1", DispatchReason.HEALTHY),
+        ("2", DispatchReason.HEALTHY),
+    ]
+
+
+def test_the_moment_of_a_result_is_kept_for_the_table() -> None:
+    replay = Replay(Board(TOOLS))
+    replay.see(Dispatched("1", "grep", Dispatch.CALL, DispatchReason.HEALTHY, 0, 0))
+    replay.see(ended("1", "grep", FAILURES[1]), 12.5)
+    assert replay.board.seen("grep").last_failure == 12.5
+
+
 def test_a_journal_of_an_agent_with_other_tools_can_be_gone_on_with() -> None:
     board = Board(["bash"])
     replay = Replay(board)

@@ -72,13 +72,55 @@ def test_in_strict_mode_every_repeat_is_labelled() -> None:
     assert labels([read("a"), read("a"), read("b")], strict=True) == [None, CACHED, None]
 
 
-def test_a_label_says_what_it_rests_on() -> None:
+@pytest.mark.parametrize(
+    ("history", "label"),
+    [
+        (
+            [read("a"), write(), read("a")],
+            Label(CACHED, "the same as in step 1, although notes.txt was changed in step 2"),
+        ),
+        (
+            [read("a"), read("b"), read("a")],
+            Label(STALE, "notes.txt was already different in step 2; this is what it was in step 1", 1.0),
+        ),
+        (
+            [write(), write(), read("a", as_of=0.5)],
+            Label(STALE, "it is older than the change of notes.txt in step 2", 0.5),
+        ),
+        ([read("a", as_of=1.5)], Label(UNVERIFIED, "it is older than this turn; nobody looked since", 1.5)),
+        (
+            [read("a", caches=True)],
+            Label(UNKNOWN, "the tool may answer from a cache and does not say of when this is"),
+        ),
+    ],
+)
+def test_a_label_says_what_it_rests_on(history: list[Observation], label: Label) -> None:
     freshness = Freshness()
-    for step, one in enumerate((read("a"), write()), 1):
-        freshness.see(replace(one, step=step))
-    label = freshness.see(replace(read("a"), step=3))
-    assert label is not None
-    assert label.evidence == "the same as in step 1, although notes.txt was changed in step 2"
+    freshness.begin_turn(2.0)
+    *_, found = (freshness.see(replace(one, step=step, at=float(step))) for step, one in enumerate(history, 1))
+    assert found == label
+
+
+def test_in_strict_mode_a_label_says_that_it_is_a_mere_repeat() -> None:
+    freshness = Freshness(strict=True)
+    freshness.see(replace(read("a"), step=4))
+    assert freshness.see(read("a")) == Label(CACHED, "the same as in step 4; it may have changed since")
+
+
+@pytest.mark.parametrize(
+    ("history", "last"),
+    [
+        ([read("a", as_of=2.0)], None),
+        ([write(), read("a", as_of=1.0), read("a", as_of=2.5)], None),
+        ([read("a"), read("b"), read("c"), read("b")], STALE),
+        ([read("a"), read("b"), read("a"), read("b")], None),
+        ([RUN, read("a"), write(), read("a")], CACHED),
+        ([read("a", tool="cat"), read("b"), read("a")], None),
+        ([read("a", arguments="x"), write(), read("a", arguments="y")], None),
+    ],
+)
+def test_more_evidence(history: list[Observation], last: FreshnessLabel | None) -> None:
+    assert labels(history, turn_at=2.0)[-1] is last
 
 
 def test_only_so_much_is_remembered() -> None:
