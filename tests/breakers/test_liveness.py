@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator
 from itertools import cycle
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.breakers.board import Board
-from harness.breakers.capabilities import Capability, CapabilityMap
 from harness.breakers.cascade import LONGEST
 from harness.breakers.decisions import Finish
 from harness.events import (
@@ -172,44 +170,3 @@ def test_a_thousand_tools() -> None:
         assert request(board, tool, Finish.OK) is Dispatch.PROBE
     assert sum(board.breaker(tool).state is BreakerState.CLOSED for tool in tools) == 50
     assert (len(board.budget.log), board.budget.not_logged) == (200, 2_800)
-
-
-@given(
-    edges=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20),
-    distance=st.integers(1, 40),
-    opening=st.lists(st.integers(1, 30), min_size=8, max_size=8),
-)
-def test_no_chain_of_dependencies_waits_longer_than_twenty_steps(
-    edges: list[tuple[int, int]], distance: int, opening: list[int]
-) -> None:
-    names = [f"tool_{number}" for number in range(8)]
-    needs: dict[str, list[str]] = {name: [] for name in names}
-    for one, other in edges:
-        needs[names[one]].append(names[other])
-    capabilities = CapabilityMap(Capability(name, "x", "y", (), tuple(needs[name])) for name in names)
-    board = Board(names, capabilities, DispatchLimits(threshold=1, budget=9_999, probe_distance=distance))
-    opened_at: dict[str, int] = {}
-    for step in range(1, 120):
-        board.begin_step(step)
-        for name, when in zip(names, opening, strict=True):
-            if step < when:
-                continue
-            dispatch = request(board, name, failure(f"of {name}"))
-            if dispatch in RUNS:
-                assert step - opened_at.get(name, step) <= LONGEST
-                opened_at[name] = step
-    assert set(opened_at) == set(names)
-
-
-@pytest.mark.parametrize("first", ["other", "grep"])
-def test_what_a_tool_depends_on_is_probed_before_it(first: str) -> None:
-    capabilities = CapabilityMap([Capability("grep", "x", "y", (), ("other",)), Capability("other", "x", "y")])
-    board = Board(["grep", "other"], capabilities, DispatchLimits(threshold=1, budget=99))
-    board.begin_step(1)
-    request(board, "grep", failure("one"))
-    board.begin_step(3)
-    request(board, "other", failure("two"))
-    board.begin_step(4)
-    assert board.decide("grep").reason is DispatchReason.DEPENDENCY
-    board.begin_step(6)
-    assert board.decide(first).dispatch is Dispatch.PROBE
