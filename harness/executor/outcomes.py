@@ -1,9 +1,14 @@
 """What the breaker of a tool counts of a result. The executor classifies; the breakers believe it (resilience A5)."""
 
+from collections.abc import Iterator
+
 from harness.breakers.decisions import Finish, Result
 from harness.breakers.signature import signature_of
 from harness.events import Failure, FailureCategory, ToolOutcome
-from harness.tools.tool import ToolResult
+from harness.tools.tool import ToolResult, shorten_line
+
+LAST_LINES = 20
+"""How far from its end an output is searched for the cause: programs name it last."""
 
 
 def finish_of(result: ToolResult, tool: str, *, count_errors: bool) -> Result:
@@ -13,6 +18,7 @@ def finish_of(result: ToolResult, tool: str, *, count_errors: bool) -> Result:
     """
     match result.outcome:
         case ToolOutcome.BROKEN:
+            # Every tool of ours names a category; one of somebody else's may not.
             return _failure(result.category or FailureCategory.CRASHED, result, tool)
         case ToolOutcome.ERROR if count_errors:
             return _failure(FailureCategory.REFUSED, result, tool)
@@ -27,5 +33,15 @@ def finish_of(result: ToolResult, tool: str, *, count_errors: bool) -> Result:
 
 
 def _failure(category: FailureCategory, result: ToolResult, tool: str) -> Failure:
-    said = result.summary or result.content
-    return Failure(category, said, signature_of(category, said, tool))
+    signatures = (signature_of(category, line, tool) for line in _telling(result))
+    message = shorten_line(result.summary or result.content)
+    return Failure(category, message, next(filter(None, signatures), ""))
+
+
+def _telling(result: ToolResult) -> Iterator[str]:
+    """The lines that may name the cause, the likeliest first."""
+    first, _, rest = result.content.partition("\n")
+    begins = result.summary.removesuffix(" …")
+    # A summary that is only the start of the text may be cut before the cause: "a/long/path: Input/out …".
+    yield first if first.startswith(begins) else result.summary
+    yield from reversed((first, *rest.splitlines())[-LAST_LINES:])
