@@ -19,16 +19,14 @@ from harness.breakers.capabilities import CapabilityMap
 from harness.breakers.cascade import Cascades, Group
 from harness.breakers.decisions import Call, Decision, Finish, Pause, Probe, Result, Skip, Ticket
 from harness.breakers.judging import judge
+from harness.breakers.news import News, grouped, moved
 from harness.breakers.routing import routes
 from harness.breakers.scope import Scope, reduced
 from harness.breakers.scores import Scores
-from harness.breakers.signature import suspected_root
 from harness.breakers.table import Seen
 from harness.events import (
-    BreakerChanged,
     BreakerCommand,
     BreakerState,
-    CascadeChanged,
     CascadeMode,
     CascadePhase,
     Dispatch,
@@ -46,8 +44,6 @@ from harness.events import (
 CLOSED, OPEN, HALF_OPEN = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
 DEGRADED_FLOOR = 2
 """A degraded tool still may fail once (Q6)."""
-NEWS_KEPT = 1_000
-"""News that nobody read, before the oldest are dropped (A27)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +96,7 @@ class Board:
         self._cascades = Cascades()
         self._scores = Scores()
         self._items: tuple[PlanItem, ...] = ()
-        self._news: list[Event] = []
+        self._news = News()
         self._unsettled: set[str] = set()
         """Tools that are not closed."""
         self._version = 0
@@ -165,7 +161,7 @@ class Board:
         row = self._rows[ticket.tool]
         breaker = row.breaker
         if ticket.generation != breaker.generation:
-            self._tell(LateResult(ticket.tool, ticket.generation, breaker.generation))
+            self._news.tell(LateResult(ticket.tool, ticket.generation, breaker.generation))
         elif result is Finish.OK:
             row.last_success = at
             if breaker.failures or breaker.state is not CLOSED:
@@ -199,8 +195,7 @@ class Board:
 
     def news(self) -> tuple[Event, ...]:
         """What happened since this was asked last."""
-        news, self._news = tuple(self._news), []
-        return news
+        return self._news.read()
 
     # ── what a board says ───────────────────────────────────────────────────────────────────────
 
@@ -352,7 +347,7 @@ class Board:
             for group in cascades.groups:
                 self._budget = self._budget.one_cause(group.signature)
         charged = FailureCharged(tool, failure, self._step, cost, self.consumed, self._limits.budget)
-        self._tell(charged)
+        self._news.tell(charged)
         self._cascade(cascades)
 
     def _succeeded(self, tool: str, breaker: Breaker) -> None:
@@ -391,44 +386,14 @@ class Board:
             self._unsettled.discard(tool)
         else:
             self._unsettled.add(tool)
-        self._tell(
-            BreakerChanged(
-                tool,
-                before.state,
-                after.state,
-                after.why,
-                after.failures,
-                after.generation,
-                self._step,
-                None if after.due is None else int(after.due),
-                detail,
-            )
-        )
+        self._news.tell(moved(tool, before, after, self._step, detail))
 
     def _cascade(self, after: Cascades) -> None:
-        """Groups and suspicions are these from now on; what changed about them is news."""
+        """Groups and suspicions are these from now on."""
         before, self._cascades = self._cascades, after
         if after is before:
             return
         self._version += 1
-        for signature in sorted(after.suspected - before.suspected):
-            tools = tuple(sorted(name for name, opening in after.openings.items() if opening.signature == signature))
-            self._tell_cascade(signature, CascadePhase.SUSPECTED, tools, None)
-        for group in after.groups:
-            old = before.group_for(group.signature)
-            if old is None:
-                self._scores = Scores()  # what was found before may not hold any more (A24)
-            if old is None or (old.phase, old.due, old.members) != (group.phase, group.due, group.members):
-                due = group.due if group.phase is CascadePhase.SYSTEMIC and not self.unconfirmed(group) else None
-                self._tell_cascade(group.signature, group.phase, tuple(sorted(group.members)), due)
-        for group in before.groups:
-            if after.group_for(group.signature) is None:
-                self._tell_cascade(group.signature, CascadePhase.OVER, (), None)
-
-    def _tell_cascade(self, signature: str, phase: CascadePhase, tools: tuple[str, ...], due: int | None) -> None:
-        self._tell(CascadeChanged(signature, phase, tools, suspected_root(signature), self._step, due))
-
-    def _tell(self, event: Event) -> None:
-        self._news.append(event)
-        if len(self._news) > NEWS_KEPT:
-            del self._news[: -NEWS_KEPT // 2]
+        if any(before.group_for(group.signature) is None for group in after.groups):
+            self._scores = Scores()  # what was found before may not hold any more (A24)
+        self._news.tell(*grouped(before, after, self._step, self.unconfirmed))

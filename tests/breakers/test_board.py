@@ -2,8 +2,9 @@
 
 import pytest
 
-from harness.breakers.board import NEWS_KEPT, Board
+from harness.breakers.board import Board
 from harness.breakers.decisions import Finish, Ticket
+from harness.breakers.news import KEPT
 from harness.events import (
     BreakerChanged,
     BreakerCommand,
@@ -104,15 +105,15 @@ def test_what_happened_is_told_in_order_and_once() -> None:
 def test_news_that_nobody_reads_are_dropped_and_change_nothing() -> None:
     limits = DispatchLimits(budget=1_000_000, threshold=1_000_000)
     unread, read = board(limits), board(limits)
-    for _ in range(NEWS_KEPT):
+    for _ in range(KEPT):
         fail(unread, "grep", 1)
         fail(read, "grep", 1)
         read.news()
     assert unread.saved() == read.saved()
     kept = unread.news()
-    assert len(kept) <= NEWS_KEPT
+    assert len(kept) <= KEPT
     assert isinstance(kept[-1], FailureCharged)
-    assert kept[-1].consumed == NEWS_KEPT
+    assert kept[-1].consumed == KEPT
 
 
 def test_a_late_result_is_told_and_counts_for_nothing() -> None:
