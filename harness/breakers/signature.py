@@ -52,6 +52,8 @@ _SAYS_NOTHING = _each(
     "indexerror lookuperror attributeerror nameerror assertionerror arithmeticerror exceptiongroup calledprocesserror",
 )
 """Words by which no cause is known. A text of these alone is unknown."""
+_SAYS_LITTLE = _each("no not any output message details")
+"""Words that say something only together with others: "no output" is unknown, "no space left" is not."""
 _TELLING = frozenset({FailureCategory.TIMEOUT, FailureCategory.TRANSPORT})
 """Categories that say enough without a word of text."""
 
@@ -81,7 +83,7 @@ def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
     if category is FailureCategory.TIMEOUT:
         return category.value  # the text of a time-out says how long it took, not why
     words = [word for word in normalised(_without(tool, text)).split() if word not in _SAYS_NOTHING]
-    if not words:
+    if _SAYS_LITTLE.issuperset(words):
         return category.value if category in _TELLING else ""
     # "ConnectionRefusedError: Connection refused" is the same as "Connection refused".
     told = [word for word in words if not word.endswith(("error", "exception"))]
@@ -99,14 +101,15 @@ ROOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("connection", "connect", "connecterror", "network", "host", "hostname", "unreachable", "socket"),
             *("resolve", "resolution", "dns", "proxy", "tls", "ssl", "certificate"),
         ),
-        "a program that is missing": ("not found", "no such file", "cannot be executed"),
+        "a program that is missing": ("not found", "no such file"),
+        "a program that cannot be run": ("cannot executed", "exec format"),
     }
 )
 """The cause that whole words of a signature suggest; the first that fits."""
 
 
 def suspected_root(signature: str) -> str:
-    """The suspected cause in words, for a sentence: "the network"."""
+    """The cause that a signature suggests, in words for a sentence: "the network"."""
     category, _, words = signature.partition(": ")
     for root, hints in ROOTS.items():
         if any(f" {hint} " in f" {words} " for hint in hints):
