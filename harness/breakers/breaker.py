@@ -104,7 +104,9 @@ class Breaker:
         return self._changed(ChangeReason.SUCCEEDED, failures=0) if self.failures else self
 
     def probing(self, now: float, limits: BreakerLimits) -> "Breaker":
-        """A probe is given (A7)."""
+        """A probe is given (A7). Raises KeyError for an isolated breaker, as for one that is not open."""
+        if self.isolated:
+            raise KeyError(ChangeReason.PROBE_GIVEN)
         return self._changed(ChangeReason.PROBE_GIVEN, due=None, lease_until=now + limits.lease)
 
     def lost(self, now: float) -> "Breaker":
