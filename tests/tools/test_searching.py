@@ -3,9 +3,11 @@
 import asyncio
 import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.events import Json, ToolOutcome
+from harness.events import FailureCategory, Json, ToolOutcome
 from harness.tools.globbing import glob_tool
-from harness.tools.grepping import grep_tool
+from harness.tools.grepping import WORKER, grep_tool
 from harness.tools.ignoring import walk_files
 from harness.tools.patterns import compile_glob
 from harness.tools.process import Limits
@@ -263,6 +265,28 @@ async def test_an_expression_that_never_ends_is_ended(context: ToolContext, root
     assert time.monotonic() - started < 10
     assert result.outcome is ToolOutcome.BROKEN
     assert result.content.startswith("a:1:needle\n[The search took longer than 1 s")
+
+
+async def test_a_search_whose_process_is_killed_has_failed(context: ToolContext, root: Path, limits: Limits) -> None:
+    make(root, {"b": "a" * 60 + "b\n"})
+    search = asyncio.create_task(call(grep_tool(limits), context, {"pattern": "(a+)+$"}))
+    async with asyncio.timeout(20):
+        while not (found := _searching(root)):  # noqa: ASYNC110  another process has no event for us
+            await asyncio.sleep(0.02)
+    os.kill(found[0], signal.SIGKILL)
+    result = await search
+    assert (result.outcome, result.category) == (ToolOutcome.BROKEN, FailureCategory.KILLED)
+
+
+def _searching(folder: Path) -> list[int]:
+    """The processes that search in this folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if os.fsencode(WORKER) in words and (process / "cwd").readlink() == folder:
+                found.append(int(process.name))
+    return found
 
 
 async def test_a_search_can_be_cancelled(context: ToolContext, root: Path, limits: Limits) -> None:

@@ -1,12 +1,15 @@
 """Tools made of functions."""
 
+import ast
 import asyncio
 import threading
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
 
+import harness
 from harness.events import ToolOutcome
 from harness.tools.arguments import ArgumentError
 from harness.tools.tool import Effect, ToolContext, ToolError, ToolResult, shorten_line, tool
@@ -136,3 +139,12 @@ async def test_a_line_is_shortened_with_a_mark() -> None:
     assert shorten_line("one\ntwo") == "one …"
     assert shorten_line("short") == "short"
     assert len(shorten_line("x" * 500)) == 100
+
+
+def test_no_tool_of_ours_forgets_to_say_how_it_failed() -> None:
+    """`ToolResult(…, ToolOutcome.BROKEN)` stands nowhere without a category."""
+    for path in Path(harness.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "ToolResult":
+                broken = "ToolOutcome.BROKEN" in map(ast.unparse, node.args)
+                assert not broken or "category" in {keyword.arg for keyword in node.keywords}, f"{path}:{node.lineno}"
