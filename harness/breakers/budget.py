@@ -61,8 +61,8 @@ class Budget:
         return replace(self, systemic=self.systemic | {root})
 
     def of(self, total: int) -> "Budget":
-        """The same failures against another total."""
-        return replace(self, total=total, exhausted=False)._checked()
+        """The same failures against another total. Only a larger one can end the pause."""
+        return replace(self, total=total, exhausted=self.exhausted and total <= self.total)._checked()
 
     def next_cycle(self, living: frozenset[str]) -> "Budget":
         """A fresh budget; `living` are the roots that are still systemic."""
