@@ -78,8 +78,8 @@ class Oracle:
         world.systemic = set(world.groups)
 
     def _limits(self, world: World, limits: DispatchLimits) -> None:
-        if limits.budget != world.limits.budget:
-            world.exhausted = self.consumed(world) >= limits.budget
+        larger = limits.budget > world.limits.budget
+        world.exhausted = (world.exhausted and not larger) or self.consumed(world) >= limits.budget
         world.limits = limits
 
     def _plan(self, world: World, items: list[tuple[str, tuple[str, ...]]]) -> None:
