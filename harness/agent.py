@@ -83,7 +83,6 @@ from harness.recovery import (
     RunTools,
     Stop,
     SwitchModel,
-    TurnState,
     after_tools,
     decide,
     over_budget,
@@ -153,6 +152,7 @@ class Agent:
             self.conversation,
             self._catalogue,
             self._counter,
+            self._clock,
             system=system_prompt(self.settings),
             tools=self.toolbox.specs(),
         )
@@ -322,6 +322,7 @@ class Agent:
             outcome = answered.outcome
             decision = decide(asked, outcome, self._limits, answered.situation)
             turn.state = decision.state
+            self._calls.endpoints.keep(turn.state)
             turn.fresh_connection = False
             turn.fault = outcome if isinstance(outcome, Fault) else None
             self._executor.take_back(answered, decision)
@@ -366,7 +367,7 @@ class Agent:
             conversation.emit(ModelSwitched(self._executor.asked_last, self.model, "a new turn begins"))
             self._executor.use_model(self.model)
         fallbacks = tuple(model for model in self.settings.fallback_models if model != self.model)
-        state = TurnState(self.model, fallbacks)
+        state = self._executor.fresh_state(self.model, fallbacks)
         return Turn(conversation.turn, state, self._clock.now(), conversation.spend, conversation.step)
 
     def _end(self, turn: Turn, stop: Stop) -> None:

@@ -1,7 +1,5 @@
 """Carries out single decisions of the recovery policy: waits, switches, mends, makes room."""
 
-from dataclasses import replace
-
 from harness.clock import Clock
 from harness.connection import Connection
 from harness.conversation import Conversation
@@ -106,9 +104,14 @@ class Executor:
             self._conversation.emit(Notice("info", "there is nothing to compact yet"))
             return
         shortened = await self._shortening.compact(
-            TurnState(model), self._health, self._limits, self._signals, trigger="manual", focus=focus
+            self.fresh_state(model), self._health, self._limits, self._signals, trigger="manual", focus=focus
         )
         self._health = shortened.health
+
+    def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
+        """The state in which something begins on `model`; what is known of the models goes on (resilience C7)."""
+        endpoints = self._calls.endpoints.now.turned_to(model, self._clock.now(), self._limits.endpoint)
+        return TurnState(model, fallbacks, endpoints)
 
     async def pause(self, turn: Turn) -> None:
         """Wait for the retry that was decided, if one was."""
@@ -138,10 +141,10 @@ class Executor:
             case "wait":
                 turn.wait = decision.wait
             case "switch" if turn.state.fallbacks:
-                to_model, *rest = turn.state.fallbacks
-                switched = replace(turn.state, model=to_model, fallbacks=tuple(rest), overloads=0)
-                self.switch(turn.state.model, SwitchModel(switched, "chosen instead of a long wait", to_model))
-                turn.state = switched
+                from_model = turn.state.model
+                turn.state = turn.state.on_next_model(self._clock.now(), self._limits)
+                why = "chosen instead of a long wait"
+                self.switch(from_model, SwitchModel(turn.state, why, turn.state.model))
             case _:
                 return decision.otherwise
         return None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import (
     Block,
@@ -22,6 +23,7 @@ from harness.events import (
     RequestSent,
     TextDelta,
 )
+from harness.executor.endpoints import KeptEndpoints
 from harness.executor.waiting import Signals
 from harness.model import history, prompt
 from harness.model.catalogue import Catalogue
@@ -43,8 +45,8 @@ class Answered:
     outcome: Outcome
     shown_characters: int
     situation: Situation
-    """As it was when the request went out. What an error text then taught about the model's limits is not in it: by
-    those, less would have been asked for than was refused."""
+    """As it was when the request went out, but for the moment, which is now. What an error text then taught about the
+    model's limits is not in it: by those, less would have been asked for than was refused."""
 
 
 class ModelCalls:
@@ -56,6 +58,7 @@ class ModelCalls:
         conversation: Conversation,
         catalogue: Catalogue,
         counter: TokenCounter,
+        clock: Clock,
         *,
         system: tuple[Block, ...],
         tools: tuple[Json, ...],
@@ -73,6 +76,7 @@ class ModelCalls:
         self._catalogue = catalogue
         self._counter = counter
         self._estimator = Estimator(counter)
+        self._clock = clock
         self._chance = chance
         self._loading: asyncio.Future[bool] | None = None
         self._looking_up: asyncio.Task[None] | None = None
@@ -80,6 +84,8 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
+        self.endpoints = KeptEndpoints(conversation)
+        """How the models are."""
 
     def situation(
         self, model: str, messages: Sequence[Message] | None = None, *, overflowing: bool = False
@@ -92,6 +98,7 @@ class ModelCalls:
         card = self._catalogue.card(model)
         situation = Situation(
             chance=self._chance(),
+            now=self._clock.now(),
             window=card.window,
             max_output=card.max_output,
             prompt_tokens=self.estimate(model, messages),
@@ -133,7 +140,7 @@ class ModelCalls:
             situation = self._overflowing(situation, self._conversation.messages)
         else:
             self._look_up(state.model)
-        return Answered(outcome, shown, situation)
+        return Answered(outcome, shown, replace(situation, now=self._clock.now()))
 
     async def send(
         self,
@@ -149,6 +156,7 @@ class ModelCalls:
         """Send exactly one request and account for it; after an interruption none goes out, and none is counted."""
         if signals.interrupt.is_set():
             return Fault(FaultKind.CANCELLED, "interrupted")
+        self.endpoints.keep(state)
         emit = self._conversation.emit
         counted = self._counter.count_request(self.system, self.tools, messages)
         estimate = self._estimator.estimate(state.model, counted)

@@ -198,6 +198,7 @@ class Shortening:
             outcome = await self._calls.send(state, request, cap, signals, show=_unseen, summary=True)
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
             state = decision.state
+            self._calls.endpoints.keep(state)
             match decision, outcome:
                 case Resend(wait=wait), Fault() if wait is not None:
                     await pause(

@@ -12,6 +12,7 @@ Where to read on:
 * `replies`      what to do with a whole reply
 * `faults`       what to do about a fault
 * `decisions`    everything that can be decided
+* `endpoints`    which models are overloaded: the breaker of `harness.breakers`, one for each
 * `backoff`      how long to wait
 * `output_cap`   how many tokens to ask for, and what to do when they were not enough
 * `compaction`   when and how to make a history shorter, and when to stop trying

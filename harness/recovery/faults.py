@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from harness.events import Fault, FaultKind, TransitionCode
+from harness.events import ChangeReason, Fault, FaultKind, TransitionCode
 from harness.recovery import output_cap
 from harness.recovery.backoff import delay_s
 from harness.recovery.decisions import (
@@ -27,8 +27,7 @@ from harness.recovery.wording import advice
 
 
 def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """The decision about `fault` (recovery groups B, C, E, F and G)."""
-    state = in_a_row(state, fault)
+    """The decision about `fault`, which the breaker of the model knows already (recovery groups B, C, E, F and G)."""
     if fault.kind is FaultKind.CANCELLED:
         return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, speakable(fault.kept))
     response = response_to(fault)
@@ -71,12 +70,10 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
     if fault.stop_reason == "refusal":
         return stop(state, replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer"))
     if fault.calls:
-        overloads = state.overloads + (fault.kind is FaultKind.OVERLOADED)
-        good = state.after_good_reply(fault.usage.output)
-        counted = replace(good, overloads=overloads, malformed=0)
+        counted = replace(state.after_good_reply(fault.usage.output), malformed=0)
         reason = f"{fault.message}; the complete tool calls of the reply are run"
         return RunTools(counted, reason, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
-    if fault.stop_reason in ("end_turn", "stop_sequence"):
+    if broke_behind_an_answer(fault):
         good = state.after_good_reply(fault.usage.output)
         return Stop(good, f"answered; then {fault.message}", TransitionCode.COMPLETED, fault.kept)
     retry = try_again(state, fault, limits, situation)
@@ -101,13 +98,14 @@ def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation:
 
 
 def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    overloads = state.overloads + 1
-    counted = replace(state, overloads=overloads)
-    if overloads < limits.overloads_before_switch or not state.fallbacks:
-        return _retry(counted, fault, limits, situation)
-    to_model, *rest = state.fallbacks
-    switched = replace(counted, model=to_model, fallbacks=tuple(rest), overloads=0)
-    return SwitchModel(switched, f"{state.model} was overloaded {overloads} times in a row", to_model)
+    """Another model is asked, if there is one, when the breaker opens: for the row of overloads, or again (C1, C7)."""
+    endpoint = state.endpoint
+    still = endpoint.why is ChangeReason.PROBE_FAILED
+    if not state.fallbacks or not (still or endpoint.failures >= limits.overloads_before_switch):
+        return _retry(state, fault, limits, situation)
+    how = "is still overloaded" if still else f"was overloaded {endpoint.failures} times in a row"
+    switched = state.on_next_model(situation.now, limits)
+    return SwitchModel(switched, f"{state.model} {how}", switched.model)
 
 
 def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -200,6 +198,6 @@ def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
     return Stop(state, reason, code, keep)
 
 
-def in_a_row(state: TurnState, fault: Fault) -> TurnState:
-    """Only overloads that follow each other directly count for a switch of the model (recovery C1)."""
-    return state if fault.kind is FaultKind.OVERLOADED else replace(state, overloads=0)
+def broke_behind_an_answer(fault: Fault) -> bool:
+    """The answer was whole; only the end of the stream is missing."""
+    return bool(fault.kept) and not fault.calls and fault.stop_reason in ("end_turn", "stop_sequence")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
 from harness.recovery.decisions import Compact, Decision, OfferWait, Stop
-from harness.recovery.faults import decide_fault, in_a_row, response_to, stop, try_again
+from harness.recovery.faults import broke_behind_an_answer, decide_fault, response_to, stop, try_again
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
@@ -18,11 +18,25 @@ from harness.recovery.state import RecoveryLimits, Situation, TurnState
 
 def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
     """What to do now that a model call came back."""
+    state = noted(state, outcome, limits, situation)
     match outcome:
         case Reply():
             return decide_reply(state, outcome, limits, situation)
         case Fault():
             return decide_fault(state, outcome, limits, situation)
+
+
+def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> TurnState:
+    """The state in which the breaker of the model knows of the outcome (recovery C1, resilience C7)."""
+    now, endpoints = situation.now, state.endpoints
+    match outcome:
+        case Fault(kind=FaultKind.OVERLOADED) if not broke_behind_an_answer(outcome):
+            endpoints = endpoints.overloaded(state.model, now, limits.endpoint)
+        case Fault() if not broke_behind_an_answer(outcome):
+            endpoints = endpoints.disturbed(state.model, now)
+        case _:
+            endpoints = endpoints.answered(state.model, now, limits.endpoint)
+    return replace(state, endpoints=endpoints)
 
 
 def before_request(
@@ -83,7 +97,9 @@ def decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, s
     `Stop`: with COMPLETED the reply is the summary, with any other code there is none (recovery E7). No other
     model is asked for a summary, and the request after it has retries of its own.
     """
-    decision = _decide_summary(state, outcome, limits, situation)
+    if isinstance(outcome, Fault):
+        outcome = replace(outcome, kept=(), calls=())
+    decision = _decide_summary(noted(state, outcome, limits, situation), outcome, limits, situation)
     ended = isinstance(decision, Stop)
     retries = 0 if ended else decision.state.retries
     return replace(decision, state=replace(decision.state, retries=retries, fallbacks=state.fallbacks))
@@ -96,12 +112,12 @@ def _decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, 
         case Reply() if not outcome.text.strip():
             return Stop(state, "the summary was empty", TransitionCode.MODEL_ERROR)
         case Reply():
-            return Stop(replace(state, overloads=0), "summarised", TransitionCode.COMPLETED, outcome.content)
+            return Stop(state, "summarised", TransitionCode.COMPLETED, outcome.content)
         case Fault(kind=FaultKind.CANCELLED):
             return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
         case Fault() if response_to(outcome) in RETRIED:
-            alone = replace(in_a_row(state, outcome), fallbacks=())
-            decision = try_again(alone, replace(outcome, kept=(), calls=()), limits, situation)
+            alone = replace(state, fallbacks=())
+            decision = try_again(alone, outcome, limits, situation)
             return decision.otherwise if isinstance(decision, OfferWait) else decision
         case Fault():
             return stop(state, outcome)

@@ -13,7 +13,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
     cut = reply.stop_reason == "max_tokens"
     if cut and (larger := output_cap.raised(state, limits, situation)):
         cap = output_cap.cap_for(state, limits, situation)
-        raised = replace(state, raised_cap=larger, escalated=True, cut_at=cap, retries=0, overloads=0)
+        raised = replace(state, raised_cap=larger, escalated=True, cut_at=cap, retries=0)
         reason = f"the answer was cut at {cap:,} tokens; asking for {larger:,}"
         return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
     if cut:

@@ -3,8 +3,11 @@
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
+from math import inf
 
+from harness.breakers.breaker import Breaker, BreakerLimits
 from harness.recovery.compaction import CompactionHealth
+from harness.recovery.endpoints import Endpoints
 
 
 class OneOff(StrEnum):
@@ -32,6 +35,9 @@ class RecoveryLimits:
     interactive: bool = False
     """A person can be asked about a long wait."""
     overloads_before_switch: int = 3
+    """Overloads in a row that open the breaker of a model."""
+    endpoint_pauses_s: tuple[float, ...] = (60.0, 120.0, 240.0, 300.0)
+    """From an opening of that breaker to the attempt that may close it: after the first one, the second, …"""
     default_cap: int = 8_000
     raised_cap: int = 64_000
     user_cap: int | None = None
@@ -49,6 +55,11 @@ class RecoveryLimits:
     max_steps: int | None = None
     max_cost_usd: float | None = None
 
+    @property
+    def endpoint(self) -> BreakerLimits:
+        """The numbers of the breaker of a model, in seconds. No attempt is ever lost: each request has an outcome."""
+        return BreakerLimits(self.overloads_before_switch, self.endpoint_pauses_s, lease=inf)
+
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
@@ -57,10 +68,10 @@ class TurnState:
     model: str
     fallbacks: tuple[str, ...] = ()
     """Models not tried yet in this turn, in order."""
+    endpoints: Endpoints = field(default_factory=Endpoints)
+    """The breakers of all models, as earlier turns left them and this one goes on with them."""
     retries: int = 0
     """Retries of the current request. Counted again from 0 after a good reply."""
-    overloads: int = 0
-    """Overloaded answers in a row from the current model."""
     turn_retries: int = 0
     waited_s: float = 0.0
     """Seconds slept for retries in this turn; waits a person agreed to are not counted."""
@@ -93,6 +104,17 @@ class TurnState:
     """Tool rounds finished in this turn."""
 
     @property
+    def endpoint(self) -> Breaker:
+        """The breaker of the current model."""
+        return self.endpoints.of(self.model)
+
+    def on_next_model(self, now: float, limits: RecoveryLimits) -> "TurnState":
+        """The turn goes on with the first of the fallbacks. Raises ValueError when there is none."""
+        to_model, *rest = self.fallbacks
+        endpoints = self.endpoints.turned_to(to_model, now, limits.endpoint)
+        return replace(self, model=to_model, fallbacks=tuple(rest), endpoints=endpoints)
+
+    @property
     def nudge_gains(self) -> tuple[int, ...]:
         """Output tokens that each nudge brought, up to the next one or to now."""
         return tuple(after - before for before, after in pairwise((*self.nudged_at, self.output_tokens)))
@@ -102,7 +124,6 @@ class TurnState:
         return replace(
             self,
             retries=0,
-            overloads=0,
             cut_at=0,
             lowered=0,
             broke_off=False,
@@ -125,6 +146,8 @@ class Situation:
 
     chance: float
     """A uniform random number in [0, 1)."""
+    now: float
+    """Unix time in seconds. Only the pauses of the breakers of models go by it."""
     window: int
     """Context window of the current model, in tokens."""
     max_output: int

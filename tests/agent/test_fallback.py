@@ -4,8 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import FaultOccurred, Json, ModelSwitched, TransitionCode
-from tests.agent.stage import MODEL, calls, fails, run, says, stage, too_long
+from harness.events import (
+    BreakerChanged,
+    BreakerState,
+    ChangeReason,
+    FaultOccurred,
+    Json,
+    ModelSwitched,
+    TransitionCode,
+)
+from tests.agent.stage import MODEL, Played, calls, fails, run, says, stage, too_long
 
 pytestmark = pytest.mark.anyio
 
@@ -52,6 +60,64 @@ async def test_three_overloads_in_a_row_bring_the_fallback_for_this_turn_only(tm
             ["home again"],
         ]
         assert here.ran() == {"first": 1, "second": 1, "third": 1}
+
+
+def moves(turn: Played) -> list[tuple[str, BreakerState, ChangeReason]]:
+    """What the breakers of models did."""
+    return [(event.key, event.after, event.why) for event in turn.of(BreakerChanged)]
+
+
+async def test_after_an_overloaded_turn_the_first_request_is_an_attempt_and_one_overload_turns_away_again(
+    tmp_path: Path,
+) -> None:
+    key, other = f"model:{MODEL}", says(ANSWER)
+    script = (
+        fails(529, times="3")
+        + other  # turn 1
+        + fails(529)
+        + other  # turn 2
+        + says("At home.")  # turn 3
+        + fails(529, times="3")
+        + other  # turn 4
+    )
+    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
+        turns = [await here.turn() for _ in range(4)]
+        asked = [MODEL] * 3 + [OTHER] + [MODEL, OTHER] + [MODEL] + [MODEL] * 3 + [OTHER]
+        assert [body["model"] for body in here.bodies] == asked
+        opened = (key, BreakerState.OPEN, ChangeReason.THRESHOLD)
+        attempt = (key, BreakerState.HALF_OPEN, ChangeReason.PROBE_GIVEN)
+        assert [moves(turn) for turn in turns] == [
+            [opened],
+            [attempt, (key, BreakerState.OPEN, ChangeReason.PROBE_FAILED)],
+            [attempt, (key, BreakerState.CLOSED, ChangeReason.PROBE_SUCCEEDED)],
+            [opened],
+        ]
+        assert [len(turn.of(ModelSwitched)) for turn in turns] == [1, 2, 1, 1]
+        assert turns[1].of(ModelSwitched)[-1].reason == f"{MODEL} is still overloaded"
+
+
+@pytest.mark.parametrize("between", [fails(500), fails(429)])
+async def test_another_fault_says_nothing_about_an_attempt_and_the_next_request_is_one(
+    between: str, tmp_path: Path
+) -> None:
+    script = fails(529, times="3") + says(ANSWER) + between + fails(529) + says(ANSWER) + between + says("At home.")
+    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
+        await here.turn()
+        turn = await here.turn()
+        assert [body["model"] for body in here.bodies][4:] == [MODEL, MODEL, OTHER]
+        assert moves(turn)[-1][2] is ChangeReason.PROBE_FAILED
+        turn = await here.turn()
+        assert turn.end.answer == "At home."
+        assert moves(turn)[-1][1] is BreakerState.CLOSED
+
+
+async def test_without_another_model_an_open_breaker_keeps_nothing_back(tmp_path: Path) -> None:
+    async with stage(tmp_path, fails(529, times="5") + says(ANSWER) + says(ANSWER)) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert len(here.posts) == 6
+        assert [after for _, after, _ in moves(turn)][-1] is BreakerState.CLOSED
+        assert (await here.turn()).end.answer == ANSWER
 
 
 async def test_an_overload_inside_a_stream_counts(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from harness.recovery import (
 
 LIMITS = RecoveryLimits()
 FRESH = TurnState("primary")
-ORDINARY = Situation(chance=0.0, window=200_000, max_output=64_000, prompt_tokens=10_000)
+ORDINARY = Situation(chance=0.0, now=0.0, window=200_000, max_output=64_000, prompt_tokens=10_000)
 
 CALL = ToolCall("t1", "bash", {"command": "ls"})
 CUT_CALL = CutCall("t2", "bash", "its input is not a JSON object")

@@ -101,6 +101,7 @@ class Turn(RuleBasedStateMachine):
         window, max_output = WINDOWS[self.state.model]
         return Situation(
             chance=0.5,
+            now=0.0,
             window=window,
             max_output=max_output,
             prompt_tokens=self.size,
@@ -347,9 +348,8 @@ class Turn(RuleBasedStateMachine):
     @precondition(lambda self: self.stop is None and self.limits.interactive and self.state.fallbacks)
     @rule()
     def the_person_takes_another_model(self) -> None:
-        to_model, *rest = self.state.fallbacks
-        self.state = replace(self.state, model=to_model, fallbacks=tuple(rest), overloads=0)
-        self.models.append(to_model)
+        self.state = self.state.on_next_model(0.0, self.limits)
+        self.models.append(self.state.model)
         self.in_a_row["overloads"] = 0
 
     @precondition(lambda self: self.stop is None and self.requests > 8)
