@@ -7,13 +7,15 @@ cause is never the same as another.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from harness.events import FailureCategory
 
 LONGEST = 200
 """Most characters of a normalised text: a cause is named early."""
+MOST_READ = 10_000
+"""Most characters of a text that are read."""
 
 # Each part matches in time that does not depend on the length of the text, or takes what it has looked at (the
 # possessive `++`). A relative path needs two slashes or a file name: "input/output" is none.
@@ -56,16 +58,33 @@ _SAYS_LITTLE = _each("no not any output message details")
 """Words that say something only together with others: "no output" is unknown, "no space left" is not."""
 _TELLING = frozenset({FailureCategory.TIMEOUT, FailureCategory.TRANSPORT})
 """Categories that say enough without a word of text."""
+CAUSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "transport: connection refused": (
+            *("connection refused", "connectionrefusederror", "actively refused", "connect call failed"),
+            *("connection attempts failed", "couldn t connect", "could not connect"),
+        ),
+        "transport: connection reset": ("connection reset", "connectionreseterror"),
+        "transport: no such host": (
+            *("name or service not known", "name resolution", "nodename nor servname", "getaddrinfo failed"),
+            *("could not resolve host", "no address associated"),
+        ),
+        "transport: network unreachable": ("network is unreachable", "no route to host"),
+        "timeout": ("timed out", "timeouterror", "connecttimeout", "readtimeout"),
+    }
+)
+"""Signatures of what everybody meets on a network, and the words in which systems and libraries say it. They hold
+whatever the category: a library that wraps an error of the system hides of which kind it was."""
 
 
 def normalised(text: str) -> str:
     """The words of a text that stay the same from case to case, in lower case, with single spaces.
 
-    Idempotent, linear in the length of the text, at most `LONGEST` characters.
+    Idempotent, at most `LONGEST` characters, from the first `MOST_READ` of the text.
     """
     words: list[str] = []
     length = -1
-    for word in _words(text.lower()):
+    for word in _words(text[:MOST_READ].lower()):
         length += 1 + len(word)
         if length > LONGEST:
             break
@@ -82,7 +101,11 @@ def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
     """
     if category is FailureCategory.TIMEOUT:
         return category.value  # the text of a time-out says how long it took, not why
-    words = [word for word in normalised(_without(tool, text)).split() if word not in _SAYS_NOTHING]
+    said = normalised(_without(tool, text[:MOST_READ]))
+    for signature, phrases in CAUSES.items():
+        if _has(said, phrases):
+            return signature
+    words = [word for word in said.split() if word not in _SAYS_NOTHING]
     if _SAYS_LITTLE.issuperset(words):
         return category.value if category in _TELLING else ""
     # "ConnectionRefusedError: Connection refused" is the same as "Connection refused".
@@ -112,11 +135,15 @@ def suspected_root(signature: str) -> str:
     """The cause that a signature suggests, in words for a sentence: "the network"."""
     category, _, words = signature.partition(": ")
     for root, hints in ROOTS.items():
-        if any(f" {hint} " in f" {words} " for hint in hints):
+        if _has(words, hints):
             return root
     if category == FailureCategory.TIMEOUT:
         return "something that does not answer"
     return "the network" if category == FailureCategory.TRANSPORT else "a cause in common"
+
+
+def _has(words: str, phrases: Iterable[str]) -> bool:
+    return any(f" {phrase} " in f" {words} " for phrase in phrases)
 
 
 def _without(tool: str, text: str) -> str:
