@@ -136,7 +136,10 @@ class BoardBesideOracle(RuleBasedStateMachine):
         """A tool is called some times, and the same comes of it each time."""
         tool, what = answer
         for _ in range(times):
-            for call in self._asked(tool):
+            called = self._asked(tool)
+            if not called:
+                break
+            for call in called:
                 self._answered(*call, what)
 
     @rule(failure=st.sampled_from(FAILURES), names=st.permutations(TOOLS), many=st.integers(2, len(TOOLS)))
@@ -355,7 +358,7 @@ class WithALargeBudget(BoardBesideOracle):
     numbers = limits_of(budget=10_000, threshold=1)
 
 
-PROFILE = settings(max_examples=EXAMPLES, stateful_step_count=18, deadline=None)
+PROFILE = settings(max_examples=EXAMPLES, stateful_step_count=16, deadline=None)
 for machine in (BoardBesideOracle, WithTheDefaults, WithALargeBudget):
     machine.TestCase.settings = PROFILE
 
