@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.breakers.cascade import Group
-from harness.breakers.signature import suspected_root
+from harness.breakers.signature import NO_GUESS, suspected_root
 from harness.events import (
     BreakerState,
     CascadePhase,
@@ -143,7 +143,7 @@ def _facts(failure: Failure | None, row: HealthRow | None = None) -> str:
     """What is known of a tool's trouble, as what follows its name."""
     message = failure.message if failure else row.message if row else ""
     root = suspected_root(failure.signature) if failure and failure.signature else ""
-    facts = [row.note if row else "", _shortened(message), root]
+    facts = [row.note if row else "", _shortened(message), "" if root == NO_GUESS else root]
     known = "; ".join(fact for fact in facts if fact)
     return f": {known}" if known else ""
 

@@ -28,6 +28,7 @@ _PARTS = re.compile(
     | (?<![\w.@+-])[\w.@+-]++(?: (?:/[^\s:;,()\[\]'"`/]++){2,}+/? | /[\w@+-]++(?:\.\w++)++ )
     | \b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b                               # UUIDs
     | \b[0-9a-f]{1,4}(?:::?[0-9a-f]{1,4}){3,7}\b                                    # hardware and IPv6 addresses
+    | (?<![\w:])::[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,6}\b
     | (?P<token>\w++(?:\.\w++)*+)                                                   # a word, a number, a dotted name
     """,
     re.VERBOSE,
@@ -113,6 +114,8 @@ def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
     return f"{category.value}: {' '.join(told or words)}"
 
 
+NO_GUESS = "a cause in common"
+"""What can be said of a signature that suggests nothing more."""
 ROOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "permissions": ("permission", "permissionerror", "permitted", "access denied", "forbidden", "unauthorized"),
@@ -139,7 +142,7 @@ def suspected_root(signature: str) -> str:
             return root
     if category == FailureCategory.TIMEOUT:
         return "something that does not answer"
-    return "the network" if category == FailureCategory.TRANSPORT else "a cause in common"
+    return "the network" if category == FailureCategory.TRANSPORT else NO_GUESS
 
 
 def _has(words: str, phrases: Iterable[str]) -> bool:
