@@ -51,8 +51,8 @@ def _changed(event: BreakerChanged) -> Line | None:
             return Line("✗", f"{name} is open: it failed {times}{detail}{probe}", Tone.BAD)
         case ChangeReason.PROBE_SUCCEEDED:
             return Line("✓", f"{name} works again")
-        case ChangeReason.PROBE_GIVEN if not event.key.startswith("model:"):
-            return None  # the decision has said so
+        case ChangeReason.PROBE_GIVEN:
+            return None  # the decision about the call has said so, or the turn that begins on its own model
         case _:
             tone = Tone.QUIET if event.after is BreakerState.CLOSED else Tone.TROUBLE
             return Line("→", f"{name} is {event.after.value}: {event.why.value.replace('_', ' ')}", tone)
@@ -64,7 +64,11 @@ def _cascade(event: CascadeChanged) -> Line:
         case CascadePhase.SUSPECTED:
             return Line("!", f"{tools} fail in the same way: {event.root}", Tone.TROUBLE)
         case CascadePhase.SYSTEMIC:
-            when = f"one of them is tried from step {event.probe_at} on" if event.probe_at is not None else "/confirm"
+            when = (
+                f"one of them is tried from step {event.probe_at} on"
+                if event.probe_at is not None
+                else "/confirm when it is over"
+            )
             return Line("✗", f"{tools} fail from one cause: {event.root}; {when}", Tone.BAD)
         case CascadePhase.RECOVERING:
             return Line("◌", f"that seems to be over; still to be tried: {tools}", Tone.TROUBLE)
