@@ -280,7 +280,6 @@ class BoardBesideOracle(RuleBasedStateMachine):
             case CascadeChanged(phase=CascadePhase.OVER):
                 del self.told_groups[event.signature]
             case CascadeChanged():
-                assert self.told_groups.get(event.signature) != event  # said once
                 self.told_groups[event.signature] = event
 
     # ── both ────────────────────────────────────────────────────────────────────────────────────
