@@ -15,14 +15,19 @@ from platformdirs import user_config_path
 from harness.breakers.capabilities import UNSURE, Alternative, Capability, CapabilityMap, Problem
 from harness.errors import SettingsError
 from harness.events import Severity
+from harness.visible import visible
 
 NAME = "capabilities.toml"
 MOST_BYTES = 1_000_000
 KEYS = ("provides", "fallback", "depends_on", "alternatives")
 ALTERNATIVE_KEYS = ("tool", "method", "degradation", "severity")
+DEEPEST = 4
+"""Parts of the longest path of a key: tool, "alternatives", number, key."""
 
-_HEADER = re.compile(r"\s*\[(\[)?\s*([^\[\]#]+?)\s*\]")
-_KEY = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
+_PART = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
+_PATH = rf"{_PART}(?:\s*\.\s*{_PART})*"
+_HEADER = re.compile(rf"\s*\[(\[)?\s*({_PATH})\s*\]")
+_KEY = re.compile(rf"\s*({_PATH})\s*=")
 
 
 def capability_files(workspace: Path) -> tuple[Path, Path]:
@@ -83,7 +88,8 @@ class _Source:
 
     def error(self, text: str, *path: str) -> SettingsError:
         """A complaint about a key."""
-        return SettingsError(f"{self.name}, line {self.line(*path)}: {text}.")
+        told = " ".join(visible(text).split())  # a key can hold anything
+        return SettingsError(f"{self.name}, line {self.line(*path)}: {told}.")
 
 
 def _text(path: Path) -> str | None:
@@ -94,7 +100,7 @@ def _text(path: Path) -> str | None:
             raise SettingsError(f"{path} is no regular file; put the capability map there, or nothing.")
         if status.st_size > MOST_BYTES:
             raise SettingsError(f"{path} is larger than {MOST_BYTES:,} bytes; a capability map is a small file.")
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -103,7 +109,7 @@ def _text(path: Path) -> str | None:
 
 def _entries(source: _Source) -> dict[str, Capability]:
     try:
-        data = tomllib.loads(source.text)
+        data = tomllib.loads(source.text + "\n")  # so that an error at the end has a line
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{source.name} is not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}.") from error
     except RecursionError as error:
@@ -174,19 +180,25 @@ def _places(text: str) -> dict[tuple[str, ...], int]:
     table: tuple[str, ...] = ()
     inside = ""
     """The quotes of a text over several lines that has not ended yet."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if inside:
             inside = "" if line.count(inside) % 2 else inside
             continue
         inside = next((quotes for quotes in ('"""', "'''") if line.count(quotes) % 2), "")
         if header := _HEADER.match(line):
-            name = tuple(part.strip().strip("\"'") for part in header[2].split("."))
+            table = path = _path(header[2])
             if header[1]:
-                counts[name] = counts.get(name, -1) + 1
-                places.setdefault(name, number)
-                name = (*name, str(counts[name]))
-            table = name
-            places.setdefault(table, number)
+                counts[path] = counts.get(path, -1) + 1
+                table = (*path, str(counts[path]))
         elif key := _KEY.match(line):
-            places.setdefault((*table, key[1].strip("\"'")), number)
+            path = (*table, *_path(key[1]))
+        else:
+            continue
+        for length in range(1, len(path) + 1):
+            places.setdefault(path[:length], number)
+        places.setdefault(table, number)
     return places
+
+
+def _path(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in re.findall(_PART, dotted)[:DEEPEST])

@@ -25,7 +25,7 @@ def loaded(
     paths: list[Path | None] = [None, None]
     for at, (name, text) in enumerate(zip(("user.toml", "project.toml"), texts, strict=False)):
         path = folder / name
-        path.write_text(text, "utf-8")
+        path.write_bytes(text.encode())
         paths[at] = path
     return load_capabilities(paths[0], paths[1], known or TOOLS, also=also)
 
@@ -97,7 +97,9 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
 @pytest.mark.parametrize(
     ("text", "line", "part"),
     [
-        ("[bash\n", None, "is not valid TOML"),
+        ("[bash\n", None, "is not valid TOML: expected ']' at the end of a table declaration (at line 1, column 6)"),
+        ("[bash", None, "(at line 1, column 6)"),
+        ("[bash]\nprovides = 'x'\nprovides = 'y'\n", None, "cannot overwrite a value (at line 3,"),
         ("x = " + "[" * 2_000, None, "nested too deeply"),
         ('bash = "x"\n', 1, "bash has to be a table; write [bash]"),
         ('# c\n[bash]\nprovides = "x"\n', 2, "bash has no fallback"),
@@ -122,6 +124,19 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
             "names 'sed'",
         ),
         ('[bash]\nprovides = """\n[grep]\n"""\nfallback = "y"\nx = 1\n', 6, "'x' is not known"),
+        ('# c\nglob = {provides = "x", fallback = ""}\n', 2, "fallback is ''"),
+        ('# c\nglob.provides = "x"\nglob.fallback = "y"\nglob.depends_on = ["z"]\n', 4, "names 'z'"),
+        ('# c\nglob.provides = "x"\nglob.alternatives = [{tool = "z", method = "x"}]\n', 2, "glob has no fallback"),
+        (GLOB + 'alternatives = [\n  {tool = "z", method = "x"},\n]\n', 6, "names 'z'"),
+        (GLOB + 'depends_on = [\n  "bash",  # [x]\n  "z",\n]\n', 6, "names 'z'"),
+        ('# c\n[ "glob" ] # [x]\nprovides = "a # ]"\n\'fallback\' = "it\'s = y"\nzz = 1\n', 5, "'zz' is not known"),
+        ('# c\n["a.b"]\nprovides = "x"\nfallback = ""\n', 4, "fallback is ''"),
+        ('# c\n["a\\nb\\u001b"]\nprovides = "x"\nfallback = "y"\n', None, "line 1: a b\\x1b is no tool"),
+        ('[glob]\r\nprovides = "a\u2028b"\r\nfallback = ""\r\n', 3, "fallback is ''"),
+        ("\ufeff[glob]\nprovides = 'x'\nfallback = ''\n", 3, "fallback is ''"),
+        (GLOB + '[glob.alternatives]\ntool = "bash"\n', 6, "write [[glob.alternatives]]"),
+        ('[[glob]]\nprovides = "x"\n', 1, "glob has to be a table; write [glob]"),
+        (GLOB + '[[glob.alternatives]]\ntool = "bash"\nmethod = "x"\nseverity = ["low"]\n', 9, 'write "low" or "high"'),
         (
             BASH + '[[bash.alternatives]]\ntool = "grep"\nmethod = "x"\n',
             5,
@@ -142,11 +157,13 @@ def test_a_file_that_cannot_be_used_is_told_with_its_line(
     assert "\n" not in told
 
 
-def test_a_circle_that_only_two_files_together_make_names_one_of_them(tmp_path: Path) -> None:
+def test_a_circle_that_only_two_files_together_make_is_told_in_the_one_that_closes_it(tmp_path: Path) -> None:
     user = GLOB + '[[glob.alternatives]]\ntool = "grep"\nmethod = "x"\n'
-    project = '[grep]\nprovides = "x"\nfallback = "y"\n[[grep.alternatives]]\ntool = "glob"\nmethod = "x"\n'
-    with pytest.raises(SettingsError, match=r"(user|project)\.toml, line \d+: .*circle"):
+    project = '[grep]\nprovides = "x"\nfallback = "y"\n[[grep.alternatives]]\nmethod = "x"\ntool = "glob"\n'
+    with pytest.raises(SettingsError, match=r"project\.toml, line 6: .*circle"):
         loaded(user, project, folder=tmp_path)
+    with pytest.raises(SettingsError, match=r"project\.toml, line 7: .*circle"):
+        loaded(project, user, folder=tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["folder", "fifo", "large", "bytes", "unreadable"])
@@ -178,6 +195,6 @@ async def test_the_command_ends_with_one_sentence(tmp_path: Path) -> None:
     (folder / ".harness" / "capabilities.toml").write_text('[grep]\nprovides = "x"\n')
     for arguments in (("-p", "hi"), ("doctor",)):
         ended = await run(Place(folder), *arguments)
-        assert ended.code != 0
+        assert ended.code == (2 if arguments[0] == "-p" else 1)
         assert "capabilities.toml, line 1: grep has no fallback; say it in one line." in ended.err + ended.out
         assert "Traceback" not in ended.err
