@@ -60,6 +60,36 @@ def test_on_any_map_the_ways_are_viable_ordered_and_complete(found: CapabilityMa
     assert all(way.method and way.degradation for way in ways)
 
 
+@given(maps(), st.sampled_from(NAMES), st.sets(st.sampled_from(NAMES)))
+def test_no_way_is_told_twice_and_of_indirect_ones_the_shortest(
+    found: CapabilityMap, tool: str, viable: set[str]
+) -> None:
+    """A tool may be named twice only where the file names it twice, with two methods: those are two ways."""
+    ways = [way for way in routes(found, tool, viable.__contains__) if way.tool]
+    entry = found.get(tool)
+    assert entry is not None
+    direct = [one for one in entry.alternatives if one.tool in viable and one.tool != tool]
+    named = {one.tool for one in direct}
+    indirect = [way for way in ways if way.tool not in named]
+    assert len(ways) == len(direct) + len(indirect)
+    assert len({way.tool for way in indirect}) == len(indirect)
+    for way in indirect:
+        assert way.degradation.count(";") == distance(found, tool, way.tool, viable)
+    assert [way.degradation.count(";") for way in indirect] == sorted(way.degradation.count(";") for way in indirect)
+
+
+def distance(found: CapabilityMap, tool: str, other: str, viable: set[str]) -> int:
+    """Naive: how many tools that are not viable lie between the two on the shortest way."""
+    reached, steps = {tool}, 0
+    while True:
+        entries = [entry for one in reached if (entry := found.get(one))]
+        nearer = {alternative.tool for entry in entries for alternative in entry.alternatives}
+        if other in nearer:
+            return steps
+        reached |= nearer - viable
+        steps += 1
+
+
 def test_little_is_lost_first_and_the_order_of_the_file_decides_the_rest() -> None:
     found = CapabilityMap(
         [
