@@ -15,19 +15,13 @@ from platformdirs import user_config_path
 from harness.breakers.capabilities import UNSURE, Alternative, Capability, CapabilityMap, Problem
 from harness.errors import SettingsError
 from harness.events import Severity
+from harness.toml_places import places
 from harness.visible import visible
 
 NAME = "capabilities.toml"
-MOST_BYTES = 1_000_000
+MOST_BYTES = 100_000
 KEYS = ("provides", "fallback", "depends_on", "alternatives")
 ALTERNATIVE_KEYS = ("tool", "method", "degradation", "severity")
-DEEPEST = 4
-"""Parts of the longest path of a key: tool, "alternatives", number, key."""
-
-_PART = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
-_PATH = rf"{_PART}(?:\s*\.\s*{_PART})*"
-_HEADER = re.compile(rf"\s*\[(\[)?\s*({_PATH})\s*\]")
-_KEY = re.compile(rf"\s*({_PATH})\s*=")
 
 
 def capability_files(workspace: Path) -> tuple[Path, Path]:
@@ -77,7 +71,7 @@ class _Source:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
-        self._lines = _places(text)
+        self._lines = places(text)
 
     def line(self, *path: str) -> int:
         """Line of a key, or of the nearest table around it."""
@@ -111,10 +105,17 @@ def _entries(source: _Source) -> dict[str, Capability]:
     try:
         data = tomllib.loads(source.text + "\n")  # so that an error at the end has a line
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{source.name} is not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}.") from error
+        raise _broken(source.name, error) from error
     except RecursionError as error:
         raise SettingsError(f"{source.name} is nested too deeply; write it in fewer levels.") from error
     return {tool: _capability(source, tool, table) for tool, table in data.items()}
+
+
+def _broken(name: str, error: tomllib.TOMLDecodeError) -> SettingsError:
+    told = str(error)
+    line = re.search(r" \(at line (\d+), column \d+\)$", told)
+    where, what = (f"{name}, line {line[1]}", told[: line.start()]) if line else (name, told)
+    return SettingsError(f"{where}: this is not valid TOML: {what[:1].lower()}{what[1:]}.")
 
 
 def _capability(source: _Source, tool: str, table: object) -> Capability:
@@ -171,34 +172,3 @@ def _error(problem: Problem, origins: Mapping[str, _Source]) -> SettingsError:
         return SettingsError(f"The tool {problem.tool} {problem.text}.")
     subject = problem.tool if not problem.key else f"{problem.tool}, {path[-1] if not path[-1].isdigit() else path[-2]}"
     return source.error(f"{subject} {problem.text}", *path)
-
-
-def _places(text: str) -> dict[tuple[str, ...], int]:
-    """Lines of tables and keys, by their path. Good for files in the usual form; for others the table is found."""
-    places: dict[tuple[str, ...], int] = {}
-    counts: dict[tuple[str, ...], int] = {}
-    table: tuple[str, ...] = ()
-    inside = ""
-    """The quotes of a text over several lines that has not ended yet."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if inside:
-            inside = "" if line.count(inside) % 2 else inside
-            continue
-        inside = next((quotes for quotes in ('"""', "'''") if line.count(quotes) % 2), "")
-        if header := _HEADER.match(line):
-            table = path = _path(header[2])
-            if header[1]:
-                counts[path] = counts.get(path, -1) + 1
-                table = (*path, str(counts[path]))
-        elif key := _KEY.match(line):
-            path = (*table, *_path(key[1]))
-        else:
-            continue
-        for length in range(1, len(path) + 1):
-            places.setdefault(path[:length], number)
-        places.setdefault(table, number)
-    return places
-
-
-def _path(dotted: str) -> tuple[str, ...]:
-    return tuple(part.strip("\"'") for part in re.findall(_PART, dotted)[:DEEPEST])

@@ -29,6 +29,7 @@ AGENT_LEVEL = {
     "session",
     "capability_files",
     "breaker_history",
+    "toml_places",
 }
 FRONT = {"ui", "logs", "cli", "commands", "doctor", "__main__"}
 
@@ -59,7 +60,7 @@ HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 
-PURE = {"bisect", "graphlib", "collections", "dataclasses", "enum", "functools", "itertools", "math", "re"}
+PURE = {"bisect", "difflib", "graphlib", "collections", "dataclasses", "enum", "functools", "itertools", "math", "re"}
 PURE |= {"textwrap", "types", "typing"}
 """What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
 

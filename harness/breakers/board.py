@@ -138,8 +138,9 @@ class Board:
 
     def score(self, tool: str, score: Score, why: str = "") -> None:
         """What a check before the call said about a tool (A24). `why` is for those who listen."""
-        self._version += 1
-        self._scores = self._scores.with_score(tool, score, self._step + self._limits.score_lasts)
+        if tool in self._rows:
+            self._version += 1
+            self._scores = self._scores.with_score(tool, score, self._step + self._limits.score_lasts)
 
     def decide(self, tool: str) -> Decision:
         """May this tool be called now? A probe that is given is out from here on."""
@@ -156,16 +157,24 @@ class Board:
     def record(self, ticket: Ticket, result: Result, at: float = 0.0) -> None:
         """What came of a call that was let through; `at` is the moment in Unix time, for the table.
 
-        A result of an older generation is late: it is noted and changes nothing (A9).
+        A result of an older generation is late: it is noted and changes nothing (A9). Raises ValueError for a call
+        that was not let through.
         """
-        row = self._rows[ticket.tool]
+        row = self._rows.get(ticket.tool)
+        if row is None:
+            raise ValueError(f"there is no tool called {ticket.tool!r}")
         breaker = row.breaker
         if ticket.generation != breaker.generation:
             self._news.tell(LateResult(ticket.tool, ticket.generation, breaker.generation))
+        elif result is Finish.OK and breaker.state is CLOSED:
+            row.last_success = at
+            if breaker.failures:
+                self._succeeded(ticket.tool, breaker)
+        elif ticket.kind in (Dispatch.SKIP, Dispatch.PAUSE):
+            raise ValueError(f"{ticket} was not let through; nothing can come of it")
         elif result is Finish.OK:
             row.last_success = at
-            if breaker.failures or breaker.state is not CLOSED:
-                self._succeeded(ticket.tool, breaker)
+            self._succeeded(ticket.tool, breaker)
         elif isinstance(result, Failure):
             row.last_failure, row.message = at, result.message
             self._failed(ticket.tool, breaker, result)
@@ -185,11 +194,11 @@ class Board:
 
         Raises ValueError for a tool that does not exist.
         """
+        if tool not in self._rows and (tool or command not in (BreakerCommand.RESET, BreakerCommand.CONFIRM)):
+            raise ValueError(f"there is no tool called {tool!r}")
         if command is BreakerCommand.CONFIRM:
             self._cascade(self._cascades.confirmed(self._step))
             return
-        if tool not in self._rows and (tool or command is not BreakerCommand.RESET):
-            raise ValueError(f"there is no tool called {tool!r}")
         for name in [tool] if tool else self._rows:
             self._commanded(command, name)
 
@@ -396,4 +405,4 @@ class Board:
         self._version += 1
         if any(before.group_for(group.signature) is None for group in after.groups):
             self._scores = Scores()  # what was found before may not hold any more (A24)
-        self._news.tell(*grouped(before, after, self._step, self.unconfirmed))
+        self._news.tell(*grouped(before, after, self._step, self._limits.window, self.unconfirmed))

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from types import MappingProxyType
@@ -107,7 +108,7 @@ def _circle(references: Mapping[str, list[str]], key: str) -> Iterator[Problem]:
 def _problems_of(capability: Capability, known: Collection[str]) -> Iterator[Problem]:
     tool = capability.tool
     if tool not in known:
-        yield Problem(tool, "", f"is no tool of this agent; there are {', '.join(sorted(known))}")
+        yield Problem(tool, "", f"is no tool of this agent; {_hint(tool, known)}")
     for key in ("provides", "fallback"):
         if not getattr(capability, key).strip():
             yield Problem(tool, key, "is empty; say it in one line")
@@ -123,5 +124,9 @@ def _reference(tool: str, key: str, name: str, known: Collection[str]) -> Iterat
     if name == tool:
         yield Problem(tool, key, "names the tool itself; name another one")
     elif name not in known:
-        there = ", ".join(sorted(known))
-        yield Problem(tool, key, f"names {name!r}, which is no tool of this agent; there are {there}")
+        yield Problem(tool, key, f"names {name!r}, which is no tool of this agent; {_hint(name, known)}")
+
+
+def _hint(name: str, known: Collection[str]) -> str:
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"perhaps {near[0]} was meant" if near else f"there are {', '.join(sorted(known))}"

@@ -38,18 +38,24 @@ def moved(tool: str, before: Breaker, after: Breaker, step: int, detail: str) ->
 
 
 def grouped(
-    before: Cascades, after: Cascades, step: int, unconfirmed: Callable[[Group], bool]
+    before: Cascades, after: Cascades, step: int, window: int, unconfirmed: Callable[[Group], bool]
 ) -> Iterator[CascadeChanged]:
     """What is new about common causes: first the suspicions, then the groups, then those that are over.
 
-    `unconfirmed` says of a group that it waits for a person.
+    Args:
+        window: steps within which openings are taken to have a cause in common.
+        unconfirmed: says of a group that it waits for a person.
     """
 
     def changed(signature: str, phase: CascadePhase, tools: frozenset[str], due: int | None = None) -> CascadeChanged:
         return CascadeChanged(signature, phase, tuple(sorted(tools)), suspected_root(signature), step, due)
 
     for signature in sorted(after.suspected - before.suspected):
-        tools = frozenset(name for name, opening in after.openings.items() if opening.signature == signature)
+        tools = frozenset(
+            name
+            for name, opening in after.openings.items()
+            if opening.signature == signature and step - opening.step <= window
+        )
         yield changed(signature, CascadePhase.SUSPECTED, tools)
     for group in after.groups:
         old = before.group_for(group.signature)

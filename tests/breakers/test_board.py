@@ -44,7 +44,7 @@ def test_steps_only_rise() -> None:
         made.begin_step(0)
 
 
-@pytest.mark.parametrize("command", [command for command in BreakerCommand if command is not BreakerCommand.CONFIRM])
+@pytest.mark.parametrize("command", BreakerCommand)
 def test_a_command_for_a_tool_that_does_not_exist_is_refused(command: BreakerCommand) -> None:
     with pytest.raises(ValueError, match="no tool called 'sed'"):
         board().command(command, "sed")
@@ -66,6 +66,25 @@ def test_a_tool_that_does_not_exist_is_skipped_and_nothing_is_charged() -> None:
     assert (decision.dispatch, decision.reason) == (Dispatch.SKIP, DispatchReason.UNKNOWN_TOOL)
     assert decision.ticket == Ticket("sed", 0, Dispatch.SKIP)
     assert made.news() == ()
+
+
+@pytest.mark.parametrize("result", [BARE, *Finish])
+def test_nothing_can_come_of_a_call_that_was_not_let_through(result: Finish | Failure) -> None:
+    made = board()
+    fail(made, "grep", 3)
+    made.news()
+    before = made.saved()
+    for ticket in (made.decide("grep").ticket, made.decide("sed").ticket):
+        with pytest.raises(ValueError, match=r"was not let through|no tool called"):
+            made.record(ticket, result)
+    assert (made.saved(), made.news()) == (before, ())
+
+
+def test_the_score_of_a_tool_that_does_not_exist_is_not_kept() -> None:
+    made = board()
+    before = made.saved()
+    made.score("sed", Score.UNAVAILABLE)
+    assert made.saved() == before
 
 
 def test_a_decision_stands_until_something_changes() -> None:

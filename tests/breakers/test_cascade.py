@@ -116,6 +116,11 @@ def test_a_tool_that_is_well_again_or_went_its_own_way_does_not_count(ending: st
     assert [phase for phase, *_ in game.phases] == [SUSPECTED, SUSPECTED]  # anew, of b and c
 
 
+def test_a_suspicion_names_only_what_lies_within_the_window() -> None:
+    game = Game(probe_distance=20).step(1).fall("a").step(12).fall("b").step(13).fall("c")
+    assert game.phases == [(SUSPECTED, ("b", "c"), None)]
+
+
 def test_a_failed_probe_is_an_opening_too() -> None:
     game = Game(window=2).step(1).fall("a").step(4).fall("a").fall("b", "c")
     assert [group.members for group in game.board.cascades] == [{"a", "b", "c"}]

@@ -276,7 +276,7 @@ class BoardBesideOracle(RuleBasedStateMachine):
                 self.told_late += 1
             case CascadeChanged(phase=CascadePhase.SUSPECTED):
                 self.told_suspected.add(event.signature)
-                assert len(event.tools) >= 2
+                assert len(event.tools) == 2
             case CascadeChanged(phase=CascadePhase.OVER):
                 del self.told_groups[event.signature]
             case CascadeChanged():
