@@ -1,47 +1,31 @@
 """Scripts in TOML (SCRIPTS.md) to values."""
 
 import dataclasses
-import tomllib
-from importlib import resources
 from pathlib import Path
 
 from harness.practice.chance import MIX, USUAL, Chance
 from harness.practice.entry_toml import step_of
 from harness.practice.rules import MODELS, ServedModel, ServerRules
 from harness.practice.script import After, Script
+from harness.practice.toml_file import Kind, table_of
 from harness.practice.toml_table import ScriptError, Table
+
+KIND = Kind("scripts", "script file")
 
 
 def shipped() -> tuple[str, ...]:
     """Names of the scripts that come with the program."""
-    folder = resources.files("harness.practice") / "scripts"
-    return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")))
+    return KIND.shipped()
 
 
 def load(source: Path | str) -> Script:
-    """Read a script file, or one that is shipped, by its name. A file of that name comes first."""
-    path = Path(source)
-    if str(source) in shipped() and not path.exists():
-        data = resources.files("harness.practice").joinpath("scripts", f"{source}.toml").read_text("utf-8")
-        return parse(data, f"{source}.toml")
-    try:
-        return parse(path.read_text("utf-8"), str(source))
-    except FileNotFoundError as error:
-        names = ", ".join(shipped())
-        raise ScriptError(f"{source}: there is no such script file; give a path, or one of {names}.") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScriptError(f"{source}: cannot be read ({error}); a script is a TOML file in UTF-8.") from error
+    """Read a script file, or one that is shipped, by its name. Raises ScriptError, one sentence."""
+    return parse(*KIND.read(source))
 
 
 def parse(text: str, name: str) -> Script:
-    """Read a script from TOML text."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
-    except RecursionError as error:
-        raise ScriptError(f"{name}: is nested too deeply; write it in fewer levels.") from error
-    top = Table(data, name)
+    """Read a script from TOML text. Raises ScriptError, one sentence with the entry."""
+    top = table_of(text, name)
     entries = top.any("reply") or []
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ScriptError(f"{name}: reply must be a list of tables; write [[reply]], with two brackets.")

@@ -1,45 +1,27 @@
 """Faults of tools in TOML (TOOL_FAULTS.md) to values."""
 
-import tomllib
-from importlib import resources
 from pathlib import Path
 
+from harness.practice.toml_file import Kind, table_of
 from harness.practice.toml_table import ScriptError, Table
 from harness.practice.tool_faults import WAITS, ToolFault, ToolFaultKind, ToolFaults
+
+KIND = Kind("broken_tools", "file of faults")
 
 
 def shipped() -> tuple[str, ...]:
     """Names of the files that come with the program."""
-    folder = resources.files("harness.practice") / "broken_tools"
-    return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")))
+    return KIND.shipped()
 
 
 def load(source: Path | str) -> ToolFaults:
     """Read a file, or one that is shipped, by its name. Raises ScriptError, one sentence."""
-    path = Path(source)
-    try:
-        if not path.exists() and str(source) in shipped():
-            file = resources.files("harness.practice").joinpath("broken_tools", f"{source}.toml")
-            return parse(file.read_text("utf-8"), f"{source}.toml")
-        if path.exists() and not path.is_file():
-            raise ScriptError(f"{source}: is no regular file; faults of tools stand in a TOML file.")
-        return parse(path.read_text("utf-8"), str(source))
-    except FileNotFoundError as error:
-        names = ", ".join(shipped())
-        raise ScriptError(f"{source}: there is no such file of faults; give a path, or one of {names}.") from error
-    except (OSError, ValueError) as error:  # a path with a null byte is a ValueError, and so is text that is not UTF-8
-        raise ScriptError(f"{source}: cannot be read ({error}); faults of tools are TOML in UTF-8.") from error
+    return parse(*KIND.read(source))
 
 
 def parse(text: str, name: str) -> ToolFaults:
     """Read faults from TOML text. Raises ScriptError, one sentence with the entry."""
-    try:
-        data = tomllib.loads(text)
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
-        raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
-    except RecursionError as error:
-        raise ScriptError(f"{name}: is nested too deeply; write it in fewer levels.") from error
-    top = Table(data, name)
+    top = table_of(text, name)
     seed = top.whole("seed")
     entries = top.any("fault")
     top.done()
