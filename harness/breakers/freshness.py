@@ -3,27 +3,25 @@
 | evidence | label |
 |---|---|
 | the same call gave the same result before, and what it reads was changed in between | CACHED |
-| the result is an older one of the same resource, although a newer one was seen and nothing changed it back | STALE |
-| the tool says of when it is, and the resource was changed after that | STALE |
+| the result shows what a newer look, or a change, has shown to be over | STALE |
+| the tool says of when it is, and that lies before a newer look or a change | STALE |
 | the tool says of when it is, and that is before the turn began | UNVERIFIED |
 | the tool is documented to answer from a cache, and does not say of when the result is | UNKNOWN |
 
-Fresh results carry no label, and a doubt is no evidence: after two changes, or a command whose effects nobody knows,
-a file may well read as it did before. In strict mode every repeat is labelled, as the seed has it (S10).
+Fresh results carry no label, and a doubt is no evidence: after two changes to nobody knows what, or a command whose
+effects nobody knows, a file may well read as it did before. Only changes, and results without a label, add to what is
+known (`versions`): a stale result must not make the true one look stale. In strict mode every repeat is labelled, as
+the seed has it (S10).
 """
 
-from collections import OrderedDict
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from math import inf
 
+from harness.breakers.versions import SHARED, Resource, Sight, View, put
 from harness.events import FreshnessLabel
 
 REMEMBERED = 300
-"""Calls and resources that are remembered; the oldest are forgotten."""
-
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
+"""Calls and resources that are remembered; the oldest are forgotten, and then there is no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,24 @@ class Observation:
     caches: bool = False
     as_of: float | None = None
     """Unix time at which the result was true, where the tool says so."""
+    version: str = ""
+    """Digest of all that the resource held when it was read, or after the change; the same for every tool. Empty:
+    results are compared with those of the same call only, and a change has changed the resource for certain."""
+
+    @property
+    def name(self) -> str:
+        """Of the call: the same for the same one."""
+        return f"{self.tool} {self.arguments}"
+
+    @property
+    def content(self) -> str:
+        """The digest that is compared."""
+        return self.version or self.result
+
+    def sight(self, digest: str) -> Sight:
+        """That its resource holds the content of this digest."""
+        at = self.at if self.as_of is None else min(self.at, self.as_of)
+        return Sight(digest, self.step, at, read=not self.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,100 +79,88 @@ class Freshness:
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
-        self._turn_began = 0.0
-        self._calls: _Recent[tuple[str, str], tuple[int, Observation]] = _Recent()
-        self._reads: _Recent[tuple[str, str], list[tuple[int, Observation]]] = _Recent()
-        """By tool and resource: the last read of each different content, oldest first."""
-        self._changes: _Recent[str, list[tuple[int, Observation]]] = _Recent()
-        self._unknown = 0
-        """When something was changed last of which nobody knows what."""
-        self._now = 0
-        """Counts observations."""
+        self._turn_began = -inf
+        self._calls: dict[str, Sight] = {}
+        self._resources: dict[str, Resource] = {}
 
     def begin_turn(self, at: float) -> None:
         """A turn begins at this Unix time: what is older has to be told."""
         self._turn_began = at
 
+    def forget(self) -> None:
+        """Something has run that may have changed anything."""
+        for resource in self._resources.values():
+            resource.forget()
+
     def see(self, seen: Observation) -> Label | None:
-        """Take in a result; the label it has to carry, or None."""
-        self._now += 1
+        """Take in a result, in the order in which calls end; the label it has to carry, or None."""
         if seen.changes:
             self._change(seen)
             return None
-        label = self._label(seen)
-        self._calls.put((seen.tool, seen.arguments), (self._now, seen))
-        if seen.resource is not None and label is None:
-            key = seen.tool, seen.resource
-            others = [one for one in self._reads.get(key) or [] if one[1].result != seen.result]
-            self._reads.put(key, [*others[-9:], (self._now, seen)])
+        resource = self._resource(seen.resource) if seen.resource is not None else Resource()
+        view = resource.view(SHARED if seen.version else seen.name)
+        before = self._calls.get(seen.name)
+        repeated = before if before and before.digest == seen.result else None
+        put(self._calls, seen.name, seen.sight(seen.result), REMEMBERED)
+        label = self._evidence(seen, resource, view, repeated)
+        if label is None and _dated(seen, resource, view):
+            view.becomes(seen.sight(seen.content))
+            resource.view(seen.name).becomes(seen.sight(seen.result))
+        if label is None and repeated and self._strict:
+            evidence = f"the same as in step {repeated.step}; it may have changed since"
+            return Label(FreshnessLabel.CACHED, evidence)
         return label
 
     def _change(self, seen: Observation) -> None:
         if seen.resource is None:
-            self._unknown = self._now
+            self.forget()
         else:
-            before = self._changes.get(seen.resource) or []
-            self._changes.put(seen.resource, [*before[-9:], (self._now, seen)])
+            self._resource(seen.resource).change(seen.sight(seen.version))
 
-    def _label(self, seen: Observation) -> Label | None:
-        if seen.as_of is not None:
-            return self._by_time(seen, seen.as_of)
-        label = self._contradiction(seen) or self._repeat(seen)
-        if label is None and seen.caches:
+    def _resource(self, name: str) -> Resource:
+        resource = self._resources.get(name) or Resource()
+        put(self._resources, name, resource, REMEMBERED)
+        return resource
+
+    def _evidence(self, seen: Observation, resource: Resource, view: View, repeated: Sight | None) -> Label | None:
+        agrees = view.now is not None and view.now.digest == seen.content
+        if agrees and view.now and view.now.at >= self._turn_began:
+            return None
+        if not agrees and (label := _outdated(seen, resource, view) or _contradiction(seen, resource, view, repeated)):
+            return label
+        if seen.as_of is not None and seen.as_of < self._turn_began:
+            return Label(FreshnessLabel.UNVERIFIED, "it is older than this turn; nobody looked since", seen.as_of)
+        if seen.as_of is None and seen.caches:
             return Label(FreshnessLabel.UNKNOWN, "the tool may answer from a cache and does not say of when this is")
-        return label
-
-    def _by_time(self, seen: Observation, as_of: float) -> Label | None:
-        later = [change for _, change in self._changes_of(seen) if change.at > as_of]
-        if later:
-            evidence = f"it is older than the change of {seen.resource} in step {later[-1].step}"
-            return Label(FreshnessLabel.STALE, evidence, as_of)
-        if as_of < self._turn_began:
-            return Label(FreshnessLabel.UNVERIFIED, "it is older than this turn; nobody looked since", as_of)
         return None
 
-    def _contradiction(self, seen: Observation) -> Label | None:
-        """The content was replaced by another one, and is here again though nothing brought it back."""
-        reads = self._reads.get((seen.tool, seen.resource)) or [] if seen.resource is not None else []
-        older = next((one for one in reads if one[1].result == seen.result), None)
-        if older is None or older is reads[-1]:
-            return None
-        newest, newer = reads[-1]
-        if self._unknown > newest or any(when > newest for when, _ in self._changes_of(seen)):
-            return None
-        evidence = f"{seen.resource} was already different in step {newer.step}; this is what it was in step {{}}"
-        return Label(FreshnessLabel.STALE, evidence.format(older[1].step), older[1].at)
 
-    def _repeat(self, seen: Observation) -> Label | None:
-        before = self._calls.get((seen.tool, seen.arguments))
-        if before is None or before[1].result != seen.result:
-            return None
-        when, earlier = before
-        since = [change for changed, change in self._changes_of(seen) if changed > when]
-        if len(since) == 1 and self._unknown < when:
-            evidence = (
-                f"the same as in step {earlier.step}, although {seen.resource} was changed in step {since[0].step}"
-            )
-            return Label(FreshnessLabel.CACHED, evidence)
-        if self._strict:
-            return Label(FreshnessLabel.CACHED, f"the same as in step {earlier.step}; it may have changed since")
+def _dated(seen: Observation, resource: Resource, view: View) -> bool:
+    """Whether it is of now, as far as is known: otherwise it says nothing against what was seen before."""
+    return not seen.caches if seen.as_of is None else seen.as_of >= resource.known_at(view)
+
+
+def _outdated(seen: Observation, resource: Resource, view: View) -> Label | None:
+    """By its own time it is of before something that is known."""
+    if seen.as_of is None:
         return None
+    for newer in (resource.changed, view.now):
+        if newer and seen.as_of < newer.at:
+            what = "a newer look at" if newer.read else "the change of"
+            evidence = f"it is older than {what} {seen.resource} in step {newer.step}"
+            return Label(FreshnessLabel.STALE, evidence, seen.as_of)
+    return None
 
-    def _changes_of(self, seen: Observation) -> list[tuple[int, Observation]]:
-        return self._changes.get(seen.resource) or [] if seen.resource is not None else []
 
-
-class _Recent(Generic[Key, Value]):
-    """A mapping that forgets what was put into it longest ago."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Key, Value] = OrderedDict()
-
-    def get(self, key: Key) -> Value | None:
-        return self._kept.get(key)
-
-    def put(self, key: Key, value: Value) -> None:
-        self._kept[key] = value
-        self._kept.move_to_end(key)
-        if len(self._kept) > REMEMBERED:
-            self._kept.popitem(last=False)
+def _contradiction(seen: Observation, resource: Resource, view: View, repeated: Sight | None) -> Label | None:
+    """The resource held this once, then something else, and nothing brought it back."""
+    older, newer = view.former(seen.content), view.now or resource.changed
+    if older is None or newer is None or (seen.as_of is not None and seen.as_of >= newer.at):
+        return None
+    if newer.read:
+        evidence = f"{seen.resource} was already different in step {newer.step}; this is what it was in step "
+        return Label(FreshnessLabel.STALE, f"{evidence}{older.step}", older.at)
+    evidence = f"the same as in step {older.step}, although {seen.resource} was changed in step {newer.step}"
+    if repeated:
+        return Label(FreshnessLabel.CACHED, evidence)
+    return Label(FreshnessLabel.STALE, evidence, older.at)

@@ -1,12 +1,14 @@
 """Labels on results that may not be fresh: what the calls say, in the terms of the policy (resilience A22)."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from math import isfinite
 
 from harness.breakers.freshness import Freshness, Label, Observation
 from harness.events import FreshnessLabel, ToolCall, ToolOutcome
-from harness.tools.tool import Effect, Tool, ToolResult
+from harness.tools.tool import Effect, Tool, ToolResult, shorten_line
 
 WORDS = {
     FreshnessLabel.STALE: "STALE: this is not the present state",
@@ -14,6 +16,9 @@ WORDS = {
     FreshnessLabel.UNVERIFIED: "NOT VERIFIED: nobody knows whether this still holds",
     FreshnessLabel.UNKNOWN: "FRESHNESS UNKNOWN: there is nothing to compare this with",
 }
+NOT_RUN = frozenset({ToolOutcome.INVALID, ToolOutcome.DENIED, ToolOutcome.SKIPPED})
+LONGEST = 400
+"""Characters of the evidence: the name of a file may be as long as a model likes."""
 
 
 class Labels:
@@ -28,36 +33,56 @@ class Labels:
         self._freshness.begin_turn(at)
 
     def label(self, tool: Tool, call: ToolCall, result: ToolResult, *, step: int, at: float) -> Label | None:
-        """The label a result has to carry, or None. `at` is Unix time."""
-        changes = _changes(tool, result)
-        if not changes and (result.outcome is not ToolOutcome.OK or tool.effect is Effect.WRITE):
+        """The label a result has to carry, or None. `at` is Unix time. Wants every call that ran, in order of end."""
+        if _may_change_anything(tool, result):
+            self._freshness.forget()
+        if result.outcome is not ToolOutcome.OK:
             return None
-        return self._freshness.see(
+        revision, as_of = result.revision, result.as_of
+        resource = tool.resource(call.input) if tool.resource else None
+        label = self._freshness.see(
             Observation(
                 tool.name,
                 _digest(json.dumps(call.input, sort_keys=True, default=str)),
                 _digest(result.content),
                 step,
                 at,
-                tool.resource(call.input) if tool.resource else None,
-                changes,
+                revision.resource if revision else resource,
+                tool.effect is Effect.WRITE,
                 tool.caches,
-                result.as_of,
+                as_of if as_of is not None and isfinite(as_of) else None,
+                revision.digest if revision else "",
             )
         )
+        return replace(label, evidence=shorten_line(label.evidence, LONGEST)) if label else None
 
 
 def with_label(text: str, label: Label, tool: str) -> str:
     """The result for the model, with the label in front."""
-    when = "" if label.as_of is None else f", as of {datetime.fromtimestamp(label.as_of, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    when = "" if label.as_of is None else f", as of {_date(label.as_of)}"
     return f"[{WORDS[label.label]} (result of {tool}{when}; {label.evidence}).]\n{text}"
 
 
-def _changes(tool: Tool, result: ToolResult) -> bool:
-    """A write that left the content as it was changes nothing; a command may change anything, also when it fails."""
-    if tool.effect is Effect.WRITE:
-        return result.outcome is ToolOutcome.OK and (bool(result.detail) or tool.resource is None)
-    return tool.effect is Effect.RUN and not tool.caches and result.as_of is None
+def _may_change_anything(tool: Tool, result: ToolResult) -> bool:
+    """A command may, also when it fails. A write that ended in the middle may have written or not, and one that shows
+    neither what there is now nor what it changed may have changed nothing."""
+    match tool.effect:
+        case Effect.RUN:
+            return result.outcome not in NOT_RUN
+        case Effect.WRITE if result.outcome is ToolOutcome.OK:
+            return not result.revision and not result.detail
+        case Effect.WRITE:
+            return result.outcome in (ToolOutcome.BROKEN, ToolOutcome.CANCELLED)
+        case Effect.READ:
+            return False
+
+
+def _date(at: float) -> str:
+    """In words; a number that no calendar has stays a number."""
+    try:
+        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError, OSError):
+        return f"{at:g} seconds of Unix time"
 
 
 def _digest(text: str) -> str:

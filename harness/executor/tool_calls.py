@@ -214,7 +214,7 @@ class ToolCalls:
             result = await tool.run(self._context(call), item.arguments)
         except asyncio.CancelledError:
             result = ToolResult(prompt.INTERRUPTED_RESULT, ToolOutcome.CANCELLED, "interrupted")
-            self._ended(call, result, loop.time() - began, results)
+            self._ended(call, self._labelled(item, result), loop.time() - began, results)
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)

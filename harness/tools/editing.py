@@ -10,7 +10,7 @@ from pydantic import Field
 from harness.events import Json
 from harness.tools.arguments import Arguments
 from harness.tools.diff import unified_diff
-from harness.tools.files import on_disk, path_of, replace_atomically
+from harness.tools.files import on_disk, path_of, replace_atomically, revision
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import PathError, require_file
 
@@ -134,7 +134,10 @@ async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> To
         done = "Wrote" if change.before is None else "Overwrote"
         text = f"{done} {change.shown}: {len(change.after):,} bytes, {lines}."
         return ToolResult(
-            text, summary=f"{lines}, {'new' if change.before is None else 'overwritten'}", detail=change.diff
+            text,
+            summary=f"{lines}, {'new' if change.before is None else 'overwritten'}",
+            detail=change.diff,
+            revision=revision(context, change.path, change.after),
         )
 
     return await on_disk(write)
@@ -145,7 +148,8 @@ async def _edit_file(context: ToolContext, arguments: EditFileArguments) -> Tool
         change = plan_edit(context, arguments)
         replace_atomically(change.path, change.after)
         times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
-        return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff)
+        after = revision(context, change.path, change.after)
+        return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff, revision=after)
 
     return await on_disk(edit)
 

@@ -6,11 +6,12 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
 from harness.events import FailureCategory, Json, ToolOutcome
-from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
+from harness.tools.tool import Revision, ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import PathError, resolve_within
 
@@ -49,6 +50,11 @@ def path_of(input: Json) -> str | None:
     """The file that a call is about, as one name for all ways of writing it; None for odd input."""
     path = input.get("path")
     return os.path.normpath(path) if isinstance(path, str) and path else None
+
+
+def revision(context: ToolContext, path: Path, content: bytes) -> Revision:
+    """That the file at this resolved path holds `content`."""
+    return Revision(context.workspace.relative(path), sha256(content).hexdigest())
 
 
 def refused(text: str) -> ToolResult:

@@ -11,12 +11,14 @@ from pydantic import Field
 
 from harness.events import Json
 from harness.tools.arguments import Arguments
-from harness.tools.files import on_disk, path_of, readable_path
+from harness.tools.files import on_disk, path_of, readable_path, revision
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import require_file
 
 LINE_CHARACTERS = 2_000
 """Longer lines are cut when shown."""
+COMPARED_BYTES = 20_000_000
+"""Of larger files no revision is told: the whole of them would have to be read for it."""
 HEAD_BYTES = 8_192
 """How much of a file is looked at to tell text from binary."""
 BYTE_ORDER_MARKS = (
@@ -100,8 +102,10 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int) -> Tool
     path = readable_path(context, arguments.path)
     size = require_file(path, arguments.path)
     encoding = _encoding(path, arguments.path, size)
+    whole = arguments.model_fields_set <= {"path"} and size <= COMPARED_BYTES
+    read = revision(context, path, path.read_bytes()) if whole else None
     if size == 0:
-        return ToolResult("(the file is empty)", summary="empty")
+        return ToolResult("(the file is empty)", summary="empty", revision=read)
     numbered = _Numbered(room - 400, [])
     # Lines end at \n alone, so that their numbers agree with grep and with editors.
     with path.open(encoding=encoding, errors="surrogateescape" if "8" in encoding else "replace", newline="\n") as file:
@@ -116,7 +120,8 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int) -> Tool
         raise ToolError(f"{arguments.path} has only {skipped} lines; offset {arguments.offset} is past its end.")
     notes = _notes(numbered, encoding, next_line)
     count = len(numbered.lines)
-    return ToolResult("\n".join([*numbered.lines, *notes]), summary=f"{count} line{'s' * (count != 1)}")
+    text = "\n".join([*numbered.lines, *notes])
+    return ToolResult(text, summary=f"{count} line{'s' * (count != 1)}", revision=read)
 
 
 def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterator[str]:

@@ -31,6 +31,16 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Revision:
+    """What a resource holds at one moment."""
+
+    resource: str
+    """Its one name, whatever the arguments call it: for a file its path from the workspace, links resolved."""
+    digest: str
+    """Of the whole content."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """How a call ended, for the model and for the person."""
 
@@ -49,6 +59,9 @@ class ToolResult:
     """Unix time at which the content was true, where the tool knows; None: now, or unknown (resilience A22)."""
     plan: tuple[PlanItem, ...] | None = None
     """The sub-tasks that the call declares, all of them; None: it says nothing about them (seed 000, step 5)."""
+    revision: Revision | None = None
+    """What was read as a whole, or what there is after a change; None: not known. By it a change is told from a write
+    of the same content, and an old content from the present one (resilience A22)."""
 
 
 class ToolError(Exception):

@@ -177,4 +177,80 @@ def test_what_is_labelled_was_a_stale_read(actions: list[tuple[str, str, int]]) 
 
 
 def test_a_reader_that_is_behind_is_found_at_once() -> None:
-    assert labels([read("a"), write(), read("a"), read("a")]) == [None, None, CACHED, None]
+    assert labels([read("a"), write(), read("a"), read("a")]) == [None, None, CACHED, CACHED]
+
+
+def test_a_stale_result_does_not_make_the_true_one_look_stale() -> None:
+    assert labels([read("a"), read("b"), read("a"), read("b")]) == [None, None, STALE, None]
+    old = [write(), read("b"), read("a", as_of=0.5), read("b")]
+    assert labels(old) == [None, None, STALE, None]
+    assert labels([read("b"), read("a", caches=True), read("b")]) == [None, UNKNOWN, None]
+
+
+def test_what_two_calls_show_of_one_content_is_compared_by_its_version_alone() -> None:
+    plain, marked = read("plain", arguments="as text"), read("marked", arguments="as markdown")
+    assert labels([plain, marked, plain, marked]) == [None] * 4
+    one = [replace(call, version="1") for call in (plain, marked)]
+    two = [replace(call, version="2") for call in (plain, marked)]
+    assert labels([*one, *one, two[0], one[1]]) == [None] * 5 + [STALE]
+
+
+# ── versions, beside a naive oracle ─────────────────────────────────────────────────────────────
+
+CALLS = st.lists(
+    st.tuples(
+        st.sampled_from(["read", "write", "change", "run", "of a time"]), st.sampled_from(FILES), st.integers(0, 3)
+    ),
+    max_size=25,
+)
+
+
+class Naive:
+    """Keeps everything that was said and looks through all of it each time."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, list[tuple[str, int]]] = {name: [] for name in FILES}
+
+    def __call__(self, kind: str, name: str, content: int) -> bool:
+        """Whether this has to be labelled."""
+        said = self.said[name]
+        if kind == "run":
+            self.said = {name: [] for name in FILES}
+        elif kind == "change":
+            said.append(("is no longer", said[-1][1] if said and said[-1][0] == "is" else -1))
+        elif kind == "write":
+            said.append(("is", content))
+        elif kind == "read":
+            fact, last = said[-1] if said else ("", -1)
+            over = (fact == "is") != (last == content)
+            if ("is", content) in said and over:
+                return True
+            said.append(("is", content))
+        return False
+
+
+@given(CALLS)
+def test_versions_are_compared_as_the_naive_oracle_compares_them(calls: list[tuple[str, str, int]]) -> None:
+    naive, history, expected = Naive(), [], []
+    for kind, name, content in calls:
+        version = str(content)
+        match kind:
+            case "read":
+                history.append(read(version, name, version=version))
+            case "write":
+                history.append(replace(write(name), version=version))
+            case "change":
+                history.append(write(name))
+            case "run":
+                history.append(RUN)
+            case _:  # of before everything, so it never adds to what is known
+                history.append(read("x", f"{name}'s neighbour", as_of=-1.0))
+        expected.append(naive(kind, name, content))
+    found = [label is not None and label is not UNVERIFIED for label in labels(history, turn_at=0.0)]
+    assert found == expected
+
+
+def test_the_oldest_contents_and_calls_of_a_resource_are_forgotten() -> None:
+    many = [read(str(number), version=str(number)) for number in range(50)]
+    assert labels([*many, many[0]])[-1] is None
+    assert labels([*many, many[-2]])[-1] is STALE

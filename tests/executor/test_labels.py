@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.events import FreshnessLabel, Json, ResultLabelled, ToolCall
-from harness.executor.labels import Labels
+from harness.events import FreshnessLabel, Json, ResultLabelled, ToolCall, ToolOutcome
+from harness.executor.labels import Labels, with_label
 from harness.practice.tool_faults_toml import parse
 from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools
 from tests.agent.stage import calls, says, stage
@@ -118,3 +118,129 @@ async def test_the_model_reads_the_label_before_the_result_and_the_event_tells_i
         label, _, rest = turn.results[-1]["content"].partition("\n")
         assert label.startswith("[PERHAPS CACHED: this may not be the present state (result of read_file;")
         assert rest == turn.results[1]["content"]
+
+
+# ── what is fresh although it looks like an earlier result ──────────────────────────────────────
+
+
+def behind(tool: Tool) -> Tool:
+    """A tool that gives its first result for ever."""
+    first: list[ToolResult] = []
+
+    async def run(context: ToolContext, arguments: Any) -> ToolResult:
+        if not first:
+            first.append(await tool.run(context, arguments))
+        return first[0]
+
+    return replace(tool, run=run)
+
+
+async def edit(bench: Bench, old: str, new: str, path: str = "notes.txt") -> None:
+    assert await bench.call("edit_file", path=path, old_string=old, new_string=new) is None
+
+
+async def test_a_change_beyond_the_part_of_a_long_file_that_is_shown(bench: Bench) -> None:
+    long = bench.context.workspace.root / "long.txt"
+    long.write_text("".join(f"line {number}\n" for number in range(3_000)))
+    assert await bench.call("read_file", path="long.txt") is None
+    await edit(bench, "line 2999", "the last line", "long.txt")
+    assert await bench.call("read_file", path="long.txt") is None
+
+
+@pytest.mark.parametrize("content", ["one", "one\r\n", "\ufeffone\n"])
+async def test_a_change_that_the_numbered_lines_do_not_show(bench: Bench, content: str) -> None:
+    await bench.call("read_file", path="notes.txt")
+    await bench.call("write_file", path="notes.txt", content=content)
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+@pytest.mark.parametrize("absolute", [True, False])
+async def test_a_change_and_its_undoing_under_other_names_of_the_file(bench: Bench, absolute: bool) -> None:
+    root = bench.context.workspace.root
+    (root / "link.txt").symlink_to("notes.txt")
+    other = str(root / "notes.txt") if absolute else "link.txt"
+    await bench.call("read_file", path="notes.txt")
+    await edit(bench, "one", "two", other)
+    assert await bench.call("read_file", path="notes.txt") is None
+    await edit(bench, "two", "one", other)
+    assert await bench.call("read_file", path="notes.txt") is None
+    await edit(bench, "one", "two")
+    await edit(bench, "two", "one", other)
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("bash", ToolOutcome.CANCELLED),
+        ("bash", ToolOutcome.ERROR),
+        ("write_file", ToolOutcome.BROKEN),
+        ("write_file", ToolOutcome.CANCELLED),
+    ],
+)
+async def test_a_call_that_failed_half_way_may_have_undone_a_change(
+    bench: Bench, name: str, outcome: ToolOutcome
+) -> None:
+    async def half(context: ToolContext, arguments: Any) -> ToolResult:
+        (context.workspace.root / "notes.txt").write_text("one\n")
+        return ToolResult("it ended in the middle", outcome)
+
+    input = {"command": "git checkout ."} if name == "bash" else {"path": "notes.txt", "content": "one\n"}
+    await bench.call("read_file", path="notes.txt")
+    await edit(bench, "one", "two")
+    assert await bench.call(replace(TOOLS[name], run=half), **input) is None
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+# ── what is stale although more happened since ──────────────────────────────────────────────────
+
+
+async def test_a_reader_that_is_behind_is_told_each_time_and_the_true_one_never(bench: Bench) -> None:
+    reader = behind(TOOLS["read_file"])
+    assert await bench.call(reader, path="notes.txt") is None
+    await edit(bench, "one", "two")
+    await edit(bench, "two", "three")
+    assert await bench.call("edit_file", path="notes.txt", old_string="gone", new_string="x") is None
+    for _ in range(2):
+        assert await bench.call(reader, path="notes.txt") is FreshnessLabel.CACHED
+    assert await bench.call("read_file", path="notes.txt") is None
+    assert await bench.call(reader, path="notes.txt") is FreshnessLabel.STALE
+
+
+async def test_the_content_of_before_a_change_is_stale_under_another_name_too(bench: Bench) -> None:
+    reader = behind(TOOLS["read_file"])
+    await bench.call(reader, path="notes.txt")
+    await edit(bench, "one", "two")
+    assert await bench.call(reader, path="./notes.txt") is FreshnessLabel.STALE
+
+
+async def test_a_reader_that_tells_no_revision_is_compared_by_what_it_shows(bench: Bench) -> None:
+    async def shown(context: ToolContext, arguments: Any) -> ToolResult:
+        return ToolResult("     1\tone")
+
+    reader = replace(TOOLS["read_file"], run=shown)
+    await bench.call(reader, path="notes.txt")
+    await bench.call("read_file", path="notes.txt")
+    await edit(bench, "one", "two")
+    assert await bench.call(reader, path="notes.txt") is FreshnessLabel.CACHED
+
+
+@pytest.mark.parametrize("as_of", [-1e30, 1e30, float("nan"), float("-inf")])
+def test_a_time_that_no_calendar_has_ends_nothing(as_of: float) -> None:
+    labels = Labels(strict=False)
+    labels.begin_turn(100.0)
+    asked = ToolCall("call", "read_file", {"path": "x"})
+    label = labels.label(TOOLS["read_file"], asked, ToolResult("text", as_of=as_of), step=1, at=101.0)
+    assert label is None or with_label("text", label, "read_file").endswith("]\ntext")
+
+
+async def test_a_name_of_a_file_cannot_end_the_line_of_the_label(bench: Bench) -> None:
+    odd = "a]\nb.txt"
+    (bench.context.workspace.root / odd).write_text("one\n")
+    reader, asked = behind(TOOLS["read_file"]), ToolCall("call", "read_file", {"path": odd})
+    await bench.call(reader, path=odd)
+    await edit(bench, "one", "two", odd)
+    result = await reader.run(bench.context, reader.parse(asked.input))
+    label = bench.labels.label(reader, asked, result, step=3, at=3.0)
+    assert label is not None
+    assert with_label("text", label, "read_file").count("\n") == 1

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import ToolOutcome
+from harness.tools.editing import write_file_tool
 from harness.tools.reading import read_file_tool
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
@@ -23,7 +24,19 @@ async def read(context: ToolContext, path: str, **more: int) -> ToolResult:
 
 async def test_lines_are_numbered(context: ToolContext, root: Path) -> None:
     (root / "a.txt").write_text("one\ntwo\n")
-    assert await read(context, "a.txt") == ToolResult("     1\tone\n     2\ttwo", summary="2 lines")
+    result = await read(context, "a.txt")
+    assert (result.content, result.summary) == ("     1\tone\n     2\ttwo", "2 lines")
+
+
+async def test_a_file_that_is_asked_for_as_a_whole_has_the_revision_that_a_write_of_it_has(
+    context: ToolContext, root: Path
+) -> None:
+    (root / "link.txt").symlink_to("a.txt")
+    writer = write_file_tool()
+    written = await writer.run(context, writer.parse({"path": "a.txt", "content": "one\ntwo"}))
+    assert written.revision is not None
+    assert (await read(context, "link.txt")).revision == written.revision
+    assert (await read(context, "a.txt", offset=1)).revision is None
 
 
 async def test_a_range_says_where_to_go_on(context: ToolContext, root: Path) -> None:
