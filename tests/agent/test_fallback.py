@@ -1,5 +1,6 @@
 """Another model for the rest of a turn (group C)."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from harness.events import (
     ModelSwitched,
     TransitionCode,
 )
-from tests.agent.stage import MODEL, Played, calls, fails, run, says, stage, too_long
+from tests.agent.stage import MODEL, Played, calls, fails, run, says, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio
 
@@ -118,6 +119,68 @@ async def test_without_another_model_an_open_breaker_keeps_nothing_back(tmp_path
         assert len(here.posts) == 6
         assert [after for _, after, _ in moves(turn)][-1] is BreakerState.CLOSED
         assert (await here.turn()).end.answer == ANSWER
+
+
+async def test_the_only_model_opens_again_no_more_often_than_its_pauses_say(tmp_path: Path) -> None:
+    async with stage(tmp_path, fails(529, times='"forever"')) as here:
+        turn = await here.turn()
+        assert turn.codes == [TransitionCode.API_ERROR]
+        assert len(here.posts) == 11
+        after_the_attempt = sum(here.clock.waits[7:])
+        assert after_the_attempt < 120, "the second pause is not over when the retries are"
+        assert [why for _, _, why in moves(turn)] == [
+            ChangeReason.THRESHOLD,
+            ChangeReason.PROBE_GIVEN,
+            ChangeReason.PROBE_FAILED,
+        ]
+
+
+async def test_a_fallback_that_was_overloaded_has_one_attempt_as_well(tmp_path: Path) -> None:
+    third = "claude-opus-4-6"
+    script = fails(529, times="6") + says(ANSWER) + fails(529, times="2") + says(ANSWER)
+    async with stage(tmp_path, script, fallback_models=(OTHER, third)) as here:
+        await here.turn()
+        turn = await here.turn()
+        assert [body["model"] for body in here.bodies] == [MODEL] * 3 + [OTHER] * 3 + [third] + [MODEL, OTHER, third]
+        assert [why for key, _, why in moves(turn) if key == f"model:{OTHER}"] == [
+            ChangeReason.PROBE_GIVEN,
+            ChangeReason.PROBE_FAILED,
+        ]
+        assert f"model:{third}" not in {key for key, _, _ in moves(turn)}
+
+
+async def test_two_overloads_of_one_turn_do_not_count_in_the_next(tmp_path: Path) -> None:
+    script = fails(529, times="2") + fails(402) + fails(529, times="2") + says("At home.")
+    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
+        turns = [await here.turn(), await here.turn()]
+        assert turns[1].end.answer == "At home."
+        assert [moves(turn) for turn in turns] == [[], []]
+
+
+async def test_a_summary_that_is_written_closes_the_breaker(tmp_path: Path) -> None:
+    script = calls(run("x")) + fails(529, times="3") + says(ANSWER) + summarises() + says("At home.")
+    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
+        await here.turn()
+        key = f"model:{MODEL}"
+        assert moves(await here.compact()) == [
+            (key, BreakerState.HALF_OPEN, ChangeReason.PROBE_GIVEN),
+            (key, BreakerState.CLOSED, ChangeReason.PROBE_SUCCEEDED),
+        ]
+        turn = await here.turn()
+        assert (turn.end.answer, moves(turn)) == ("At home.", [])
+
+
+async def test_the_events_of_a_model_follow_one_from_the_other(tmp_path: Path) -> None:
+    overloaded = fails(529, times="3") + says(ANSWER)
+    script = overloaded + fails(500) + fails(529) + says(ANSWER) + says("At home.") + overloaded
+    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
+        for _ in range(4):
+            await here.turn()
+        told = [event for event in here.recorded if isinstance(event, BreakerChanged)]
+        assert {event.key for event in told} == {f"model:{MODEL}"}
+        assert [event.generation for event in told] == list(range(1, len(told) + 1))
+        assert all(before.after is after.before for before, after in pairwise(told))
+        assert {event.probe_at for event in told} == {None}, "distances of models are no steps"
 
 
 async def test_an_overload_inside_a_stream_counts(tmp_path: Path) -> None:

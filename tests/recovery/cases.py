@@ -27,6 +27,7 @@ from harness.recovery import (
     TurnState,
     decide,
 )
+from harness.recovery.endpoints import Endpoints
 
 LIMITS = RecoveryLimits()
 FRESH = TurnState("primary")
@@ -77,6 +78,15 @@ TOO_LONG = fault(FaultKind.PROMPT_TOO_LONG, status=400, input_tokens=210_000, li
 def after_text(broken: Fault, words: str = "a whole block", **facts: Any) -> Fault:
     """The same fault, in a stream that had brought a whole block of text."""
     return replace(broken, streamed=True, kept=(text(words),), **facts)
+
+
+def overloaded_before(models: Iterable[str], limits: RecoveryLimits = LIMITS) -> Endpoints:
+    """What a turn that begins on the primary at 0 knows after one in which each of these was overloaded."""
+    endpoints = Endpoints()
+    for model in models:
+        for _ in range(limits.overloads_before_switch):
+            endpoints = endpoints.overloaded(model, -1.0, limits.endpoint)
+    return endpoints.turned_to("primary", 0.0, limits.endpoint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Other models, and long waits (recovery B3, C1-C4, api R11; §8)."""
 
+import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import FaultKind, Outcome, TransitionCode
@@ -21,6 +22,7 @@ from tests.recovery.cases import (
     after_text,
     fault,
     for_ever,
+    overloaded_before,
     play,
     resent,
     text,
@@ -111,6 +113,45 @@ def test_a_switch_comes_exactly_at_every_third_overload_in_a_row(outcomes: list[
             expected.append(left.pop(0))
             row = 0
     assert played.switches == expected
+
+
+# ── tried again (resilience C7) ─────────────────────────────────────────────────────────────────
+
+BEHIND_A_CALL = replace(INSIDE, kept=(use(CALL),), calls=(CALL,))
+"""It counts, and the turn goes on with the call on the same model."""
+
+
+@given(
+    before=st.sets(st.sampled_from(["primary", "second", "third"])),
+    outcomes=st.lists(
+        st.tuples(
+            st.sampled_from([OVERLOADED, OVERLOADED, INSIDE, BEHIND_A_CALL, SERVER, TOOLS]),
+            st.sampled_from([0.0, 1.0, 59.0, 60.0]),
+        ),
+        max_size=30,
+    ),
+)
+@settings(max_examples=300)
+def test_a_model_that_is_tried_again_is_left_after_one_overload_and_another_after_three(
+    before: set[str], outcomes: list[tuple[Outcome, float]]
+) -> None:
+    limits = RecoveryLimits(retries_per_request=99, retries_per_turn=99, waiting_per_turn_s=1e9)
+    state = replace(THREE, endpoints=overloaded_before(before))
+    model, left, now, row = "primary", ["second", "third", "fourth"], 0.0, 0
+    not_answered, overloaded_at = set(before), math.inf
+    for outcome, later in outcomes:
+        now += later
+        tried_again = model in not_answered or now >= overloaded_at + 60
+        row = row + 1 if getattr(outcome, "kind", None) is FaultKind.OVERLOADED else 0
+        if row >= 3:
+            overloaded_at = min(overloaded_at, now)
+        if outcome is TOOLS:
+            not_answered.discard(model)
+            overloaded_at = math.inf
+        if row >= (1 if tried_again else 3) and left and outcome is not BEHIND_A_CALL:
+            model, row, overloaded_at = left.pop(0), 0, math.inf
+        state = decide(state, outcome, limits, replace(ORDINARY, now=now)).state
+        assert (state.model, list(state.fallbacks)) == (model, left)
 
 
 # ── long waits ──────────────────────────────────────────────────────────────────────────────────

@@ -35,7 +35,7 @@ from harness.recovery import (
 from harness.recovery.compaction import CompactionHealth
 from harness.recovery.output_cap import cap_for
 from harness.recovery.transitions import TRANSITIONS, Kind
-from tests.recovery.cases import fault, text, use
+from tests.recovery.cases import fault, overloaded_before, text, use
 
 FALLBACKS = ("second", "third", "fourth")
 WINDOWS = {
@@ -63,6 +63,8 @@ small_limits = st.builds(
     max_steps=st.integers(1, 6),
     max_cost_usd=st.sampled_from([None, None, 20.0]),
 )
+PAUSE_S = 60
+"""After which a model that was overloaded may be tried again."""
 sizes = st.sampled_from([1_000, 50_000, 120_000, 166_999, 167_000, 178_000, 193_000, 260_000])
 outputs = st.sampled_from([0, 1, 499, 500, 3_000])
 sometimes = st.sampled_from([None, None, True, False])
@@ -71,11 +73,18 @@ sometimes = st.sampled_from([None, None, True, False])
 class Turn(RuleBasedStateMachine):
     """One turn, request by request."""
 
-    @initialize(limits=small_limits, fallbacks=st.integers(0, 3), size=sizes)
-    def begin(self, limits: RecoveryLimits, fallbacks: int, size: int) -> None:
+    @initialize(
+        limits=small_limits,
+        fallbacks=st.integers(0, 3),
+        size=sizes,
+        overloaded=st.sets(st.sampled_from(["primary", *FALLBACKS])),
+    )
+    def begin(self, limits: RecoveryLimits, fallbacks: int, size: int, overloaded: set[str]) -> None:
+        """`overloaded` are the models that an earlier turn left so."""
         self.limits = limits
         self.fallbacks = FALLBACKS[:fallbacks]
-        self.state = TurnState("primary", self.fallbacks)
+        self.now = 0.0
+        self.state = TurnState("primary", self.fallbacks, overloaded_before(overloaded, limits))
         self.health = CompactionHealth()
         self.stop: Stop | None = None
         self.step = 1
@@ -88,6 +97,10 @@ class Turn(RuleBasedStateMachine):
         self.since_reply: Counter[str] = Counter()
         self.since_progress: Counter[str] = Counter()
         self.in_a_row: Counter[str] = Counter()
+        self.not_answered = set(overloaded)
+        """Models that were overloaded in an earlier turn and have not answered since."""
+        self.overloaded_at: float | None = None
+        """When the row was first long enough for a switch, since the model was turned to or answered."""
         self.slept_s = 0.0
         self.models = ["primary"]
         self.cut_at: dict[tuple[str, int], int] = {}
@@ -101,7 +114,7 @@ class Turn(RuleBasedStateMachine):
         window, max_output = WINDOWS[self.state.model]
         return Situation(
             chance=0.5,
-            now=0.0,
+            now=self.now,
             window=window,
             max_output=max_output,
             prompt_tokens=self.size,
@@ -177,8 +190,25 @@ class Turn(RuleBasedStateMachine):
     def observe(self, outcome: Outcome) -> None:
         overloaded = isinstance(outcome, Fault) and outcome.kind is FaultKind.OVERLOADED
         self.in_a_row["overloads"] = self.in_a_row["overloads"] + 1 if overloaded else 0
+        self.enough_overloads = 1 if self.on_trial else self.limits.overloads_before_switch
+        if self.overloaded_at is None and self.in_a_row["overloads"] >= self.limits.overloads_before_switch:
+            self.overloaded_at = self.now
         if isinstance(outcome, Reply):
+            self.not_answered -= {self.state.model}
+            self.overloaded_at = None
             self.since_reply.clear()
+
+    @property
+    def on_trial(self) -> bool:
+        """The next overload is one too many: the model is tried again after it was overloaded."""
+        if self.state.model in self.not_answered:
+            return True
+        return self.overloaded_at is not None and self.now >= self.overloaded_at + PAUSE_S
+
+    def turned_to(self, model: str) -> None:
+        self.models.append(model)
+        self.in_a_row["overloads"] = 0
+        self.overloaded_at = None
 
     def check_code(self, decision: Decision) -> None:
         same_request = isinstance(decision, OfferWait | SwitchModel | Mend) or (
@@ -203,6 +233,7 @@ class Turn(RuleBasedStateMachine):
             self.count_wait(decision.wait.seconds)
 
     def count_retry(self) -> None:
+        assert not self.state.fallbacks or self.in_a_row["overloads"] < self.enough_overloads
         self.seen["retries"] += 1
         self.since_reply["retries"] += 1
 
@@ -214,10 +245,9 @@ class Turn(RuleBasedStateMachine):
             self.slept_s += seconds
 
     def switch(self, decision: SwitchModel) -> None:
-        assert self.in_a_row["overloads"] >= self.limits.overloads_before_switch
+        assert self.in_a_row["overloads"] >= self.enough_overloads
         assert decision.to_model == decision.state.model
-        self.in_a_row["overloads"] = 0
-        self.models.append(decision.to_model)
+        self.turned_to(decision.to_model)
 
     def mend(self, decision: Mend, outcome: Outcome, cap: int) -> None:
         if decision.mending is Mending.LOWER_CAP:
@@ -321,6 +351,11 @@ class Turn(RuleBasedStateMachine):
         self.answer(fault(kind, should_retry=should_retry, retry_after_s=after, status=status))
 
     @precondition(lambda self: self.stop is None)
+    @rule()
+    def an_overload(self) -> None:
+        self.answer(fault(FaultKind.OVERLOADED, status=529))
+
+    @precondition(lambda self: self.stop is None)
     @rule(
         kind=st.sampled_from([FaultKind.OVERLOADED, FaultKind.NETWORK, FaultKind.UNKNOWN, FaultKind.TIMEOUT]),
         calls=st.integers(0, 2),
@@ -348,9 +383,13 @@ class Turn(RuleBasedStateMachine):
     @precondition(lambda self: self.stop is None and self.limits.interactive and self.state.fallbacks)
     @rule()
     def the_person_takes_another_model(self) -> None:
-        self.state = self.state.on_next_model(0.0, self.limits)
-        self.models.append(self.state.model)
-        self.in_a_row["overloads"] = 0
+        self.state = self.state.on_next_model(self.now, self.limits)
+        self.turned_to(self.state.model)
+
+    @precondition(lambda self: self.stop is None)
+    @rule(seconds=st.sampled_from([1.0, 59.0, 61.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
 
     @precondition(lambda self: self.stop is None and self.requests > 8)
     @rule(kept=st.booleans())
