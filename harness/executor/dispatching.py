@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harness.breakers import wording
+from harness.breakers import table, wording
 from harness.breakers.board import Board
 from harness.breakers.decisions import Decision, Pause, Skip
 from harness.breakers.dispatcher import Dispatcher, Replay
@@ -132,7 +132,7 @@ class Dispatching:
 
     def row(self, tool: str) -> HealthRow | None:
         """The line of one tool in the table; None for one that does not exist."""
-        return next((row for row in self._board.rows() if row.tool == tool), None)
+        return table.row(self._board, tool) if tool in self._board.tools else None
 
     async def _check(self, tool: Tool, interrupt: asyncio.Event) -> None:
         """Ask the tool's own check, if it has one and was not asked lately (seed 000, step 10)."""
