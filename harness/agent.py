@@ -84,6 +84,7 @@ from harness.recovery import (
     Stop,
     SwitchModel,
     after_tools,
+    counted,
     decide,
     over_budget,
 )
@@ -307,7 +308,7 @@ class Agent:
                 case Compact():
                     await self._executor.compact(turn, decision, step)
             if decision.code is not None:
-                say.emit(Transition(step, decision.code, decision.reason))
+                say.emit(Transition(step, decision.code, decision.reason, *counted(decision, self._limits)))
 
     async def _ask_model(self, turn: Turn) -> Decision:
         """Ask the model until the policy says something other than "the same once more"."""

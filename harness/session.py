@@ -1,6 +1,7 @@
 """A session: an agent whose every event is kept in a journal. What the front ends use, and all they use."""
 
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -228,23 +229,34 @@ class Session:
 class Recorder:
     """Writes events to the journal; a disk that is full is reported once, and the conversation goes on."""
 
-    def __init__(self, kept: Journal) -> None:
+    def __init__(self, kept: Journal, observer: Callable[[Event, float], None]) -> None:
         self.journal = kept
+        self._observer = observer
         self.tell: Callable[[Event], None] = _unheard
         """Shows an event without recording it."""
 
     def __call__(self, event: Event) -> None:
         was_behind = self.journal.behind
+        record = None
         try:
-            self.journal.append(event)
+            record = self.journal.append(event)
         except JournalError as error:
-            self.tell(Notice("error", str(error)))
+            self._say(Notice("error", str(error)))
+        self._observer(event, record.at if record else time.time())
         if was_behind and not self.journal.behind:
-            self.tell(Notice("info", "The journal is written again; nothing was lost."))
+            self._say(Notice("info", "The journal is written again; nothing was lost."))
+
+    def _say(self, notice: Notice) -> None:
+        self._observer(notice, time.time())
+        self.tell(notice)
 
 
 def _unheard(event: Event) -> None:
     """Nobody listens yet."""
+
+
+def _unobserved(event: Event, at: float) -> None:
+    """Nobody watches."""
 
 
 def sessions_of(settings: Settings) -> tuple[SessionSummary, ...]:
@@ -258,6 +270,7 @@ async def open_session(
     opening: Opening | None = None,
     *,
     reread: Callable[[], Settings] | None = None,
+    observer: Callable[[Event, float], None] | None = None,
     clock: Clock | None = None,
     log: logging.Logger | None = None,
 ) -> Session:
@@ -268,6 +281,8 @@ async def open_session(
         asker: who answers questions.
         opening: which conversation; None: a new one.
         reread: reads the settings again when a key was refused.
+        observer: sees every event with its Unix time: first those of a session that is resumed, then each new one
+            right after it was written, also what happens outside a turn.
         clock: time for waits.
         log: gets what only a developer wants to know.
 
@@ -276,6 +291,7 @@ async def open_session(
     """
     opening = opening or Opening()
     settings = loaded.settings
+    observer = observer or _unobserved
     folder = journal.session_folder(settings.workspace, settings.state_dir)
     state, skipped = SessionState(), 0
     records: tuple[Record, ...] = ()
@@ -290,7 +306,9 @@ async def open_session(
         records, skipped = reading.records, len(reading.skipped)
         state = journal.replay(records)
         settings = _with_model_of(state, loaded)
-    recorder = Recorder(kept)
+    for record in records:
+        observer(record.event, record.at)
+    recorder = Recorder(kept, observer)
     conversation = Conversation(recorder, messages=state.messages, turn=state.turn, step=state.step, spend=state.spend)
     recorder.tell = conversation.show
     try:

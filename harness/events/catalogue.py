@@ -109,6 +109,8 @@ class RequestSent(Event):
     attempt: int
     """1 for the first try of a request, 2 for its first retry."""
     purpose: Literal["turn", "summary"] = "turn"
+    window: int = 0
+    """Context window of the model in tokens, as we believe it; 0: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,10 @@ class Transition(Event):
     step: int
     code: TransitionCode
     reason: str
+    number: int = 0
+    """Which time in a row, for a code that is allowed only so often; 0: it is not counted."""
+    most: int = 0
+    """How often in a row it is allowed; 0: it is not counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,8 @@ class ModelCalls:
         emit = self._conversation.emit
         counted = self._counter.count_request(self.system, self.tools, messages)
         estimate = self._estimator.estimate(state.model, counted)
-        emit(RequestSent(state.model, cap, estimate, state.retries + 1, "summary" if summary else "turn"))
+        window = self._catalogue.card(state.model).window
+        emit(RequestSent(state.model, cap, estimate, state.retries + 1, "summary" if summary else "turn", window))
         request = ModelRequest(
             model=state.model,
             max_tokens=cap,

@@ -41,7 +41,7 @@ from harness.recovery.decisions import (
     SwitchModel,
     Wait,
 )
-from harness.recovery.policy import after_tools, before_request, decide, decide_summary, over_budget
+from harness.recovery.policy import after_tools, before_request, counted, decide, decide_summary, over_budget
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "Wait",
     "after_tools",
     "before_request",
+    "counted",
     "decide",
     "decide_summary",
     "over_budget",

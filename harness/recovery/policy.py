@@ -90,6 +90,13 @@ def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool, 
     return None
 
 
+def counted(decision: Decision, limits: RecoveryLimits) -> tuple[int, int]:
+    """Which continuation in a row a decision is, and of how many; (0, 0) for everything that is not counted."""
+    if decision.code is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY and decision.state.continuations:
+        return decision.state.continuations, limits.continuations
+    return 0, 0
+
+
 def decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
     """What to do when the call for a summary came back.
 

@@ -1,0 +1,100 @@
+"""What stands on the left of the screen, one value for each thing."""
+
+from dataclasses import dataclass
+
+from harness.events import Dispatch, PauseReport, Route, ToolOutcome, TurnEnded
+from harness.ui.line import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the person typed."""
+
+    turn: int
+    """0 for a shell command, which is no turn."""
+    text: str
+    at: float
+    """Unix time."""
+    shell: bool = False
+    """A command of the person's own, after `!`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Text of the model: one reply, or the part of one between two tool rounds. Markdown."""
+
+    text: str
+    done: bool = False
+    """False: more may stream in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """The model thinks, or thought; what it thought is not shown unless expanded."""
+
+    text: str
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call, from the moment it is decided about."""
+
+    call_id: str
+    tool: str
+    summary: str
+    """The call in one line; empty as long as nothing is known of it."""
+    at: float
+    """Unix time at which it began to run, or was decided about."""
+    running: bool = False
+    dispatch: Dispatch = Dispatch.CALL
+    why: str = ""
+    """What the dispatch layer says about it; empty for a call that is as usual."""
+    route: Route | None = None
+    """The way round that was offered first; only for one that was skipped."""
+    in_place_of: str = ""
+    outcome: ToolOutcome | None = None
+    """None: not ended yet."""
+    result: str = ""
+    """The result in a few words."""
+    failures: int = 0
+    """How many in a row this failure makes; 0: it was none."""
+    duration_s: float = 0.0
+    detail: str = ""
+    """What expanding shows: a diff, the head of the output."""
+    full_output: str | None = None
+    label: str = ""
+    """Why the result may not be fresh."""
+    by_person: bool = False
+    """The person ran it, after `!`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One line that an event says: a retry, a switch, a compaction, a breaker."""
+
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Text that a command printed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The report of a pause."""
+
+    report: PauseReport
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a turn."""
+
+    end: TurnEnded
+
+
+Entry = Said | Answer | Thinking | Call | Note | Shown | Paused | Ended
