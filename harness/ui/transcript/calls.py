@@ -1,0 +1,132 @@
+"""What happens to a tool call becomes one entry, changed where it stands."""
+
+from collections import defaultdict, deque
+from dataclasses import replace
+
+from harness.events import (
+    BreakerChanged,
+    ChangeReason,
+    Dispatched,
+    Event,
+    PermissionAsked,
+    ResultLabelled,
+    StepStarted,
+    ToolEnded,
+    ToolStarted,
+)
+from harness.ui.transcript.entries import Call, Entry
+
+FAILED = frozenset({ChangeReason.FAILED, ChangeReason.THRESHOLD, ChangeReason.PROBE_FAILED})
+"""Changes of a breaker that one failure of its tool has made."""
+
+
+def is_of_the_person(call_id: str) -> bool:
+    """Whether the person ran this call, after `!`."""
+    return call_id.startswith("shell-")
+
+
+class CallFold:
+    """Keeps the calls among the entries of a transcript."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        """`entries` is the transcript's own list; calls are appended to it and replaced in it."""
+        self._entries = entries
+        self._places: dict[str, int] = {}
+        """Index of the newest call with an id, of those of the present turn."""
+        self._running: set[int] = set()
+        self._failed: defaultdict[str, deque[int]] = defaultdict(deque)
+        """For each tool the calls of this step that failed, and whose count has not been told yet."""
+
+    def see(self, event: Event, at: float) -> int | None:
+        """Take in an event; the index of the entry that it changed or added, None if it is about no call."""
+        match event:
+            case StepStarted():
+                self._failed.clear()
+                return None
+            case Dispatched():
+                return self._dispatched(event, at)
+            case PermissionAsked():
+                return self._update(event.call_id, event.tool, at, summary=event.summary)
+            case ToolStarted():
+                index = self._update(event.call_id, event.tool, at, summary=event.summary, at=at, running=True)
+                self._running.add(index)
+                return index
+            case ToolEnded():
+                return self._ended(event, at)
+            case ResultLabelled() if event.call_id in self._places:
+                label = f"{event.label}: {event.evidence}"
+                return self._put(self._places[event.call_id], label=label)
+            case BreakerChanged() if event.why in FAILED and (waiting := self._failed.get(event.key)):
+                return self._put(waiting.popleft(), failures=event.failures)
+            case _:
+                return None
+
+    def abandon(self) -> int | None:
+        """Nothing runs any more; the index of the first call of which that was not known."""
+        first = min(self._running, default=None)
+        for index in self._running:
+            self._put(index, running=False)
+        self._running.clear()
+        return first
+
+    def forget(self) -> None:
+        """What comes now is about new calls, whatever their ids."""
+        self._places.clear()
+        self._failed.clear()
+
+    def cut(self, length: int) -> None:
+        """Only so many entries are left."""
+        self._places = {id: index for id, index in self._places.items() if index < length}
+        self._running = {index for index in self._running if index < length}
+        self._failed.clear()
+
+    def _dispatched(self, event: Dispatched, at: float) -> int:
+        call = Call(
+            event.call_id,
+            event.tool,
+            "",
+            at,
+            dispatch=event.dispatch,
+            why=event.detail,
+            route=event.routes[0] if event.routes else None,
+            in_place_of=event.in_place_of,
+        )
+        return self._append(call)
+
+    def _ended(self, event: ToolEnded, at: float) -> int:
+        index = self._update(
+            event.call_id,
+            event.tool,
+            at,
+            running=False,
+            outcome=event.outcome,
+            result=event.summary,
+            duration_s=event.duration_s,
+            detail=event.detail,
+            full_output=event.full_output,
+            failures=1 if event.failure else 0,
+        )
+        self._running.discard(index)
+        if event.failure:
+            self._failed[event.tool].append(index)
+        return index
+
+    def _update(self, call_id: str, tool: str, known_at: float, /, **changes: object) -> int:
+        """Change a call that has not ended, or begin one."""
+        index = self._places.get(call_id)
+        entry = None if index is None else self._entries[index]
+        if index is None or not isinstance(entry, Call) or entry.outcome is not None:
+            new = Call(call_id, tool, "", known_at, by_person=is_of_the_person(call_id))
+            index = self._append(new)
+        return self._put(index, **changes)
+
+    def _append(self, call: Call) -> int:
+        self._places[call.call_id] = len(self._entries)
+        self._entries.append(call)
+        return len(self._entries) - 1
+
+    def _put(self, index: int, **changes: object) -> int:
+        entry = self._entries[index]
+        if isinstance(entry, Call):
+            self._entries[index] = replace(entry, **changes)  # type: ignore[arg-type]
+        return index

@@ -1,0 +1,262 @@
+"""What happens in a session becomes entries, live and from a journal alike."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from harness.events import (
+    BreakerChanged,
+    BreakerState,
+    ChangeReason,
+    Dispatch,
+    Dispatched,
+    DispatchReason,
+    Event,
+    Failure,
+    FailureCategory,
+    FreshnessLabel,
+    HistoryReplaced,
+    Message,
+    MessageAdded,
+    Notice,
+    Origin,
+    PartialDiscarded,
+    PermissionAnswered,
+    PermissionAsked,
+    Rank,
+    RequestSent,
+    ResultLabelled,
+    Route,
+    SessionResumed,
+    SilenceHint,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TransitionCode,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Shown, Thinking
+from harness.ui.transcript.folding import Changes, Transcript
+
+REQUEST = RequestSent("claude", 1000, 10, 1)
+END = TurnEnded(1, TransitionCode.COMPLETED, "done", "", Usage(), 0.0, 1, 1, 2.0)
+
+
+def folded(*events: Event) -> Transcript:
+    """A transcript that has seen the events, one each second."""
+    transcript = Transcript()
+    for second, event in enumerate(events):
+        transcript.see(event, float(second))
+    return transcript
+
+
+def texts(entries: Iterable[Entry]) -> list[str]:
+    """The entries in short, to be compared at a glance."""
+    return [f"{type(entry).__name__} {_text(entry)}".strip() for entry in entries]
+
+
+def _text(entry: Entry) -> str:
+    match entry:
+        case Said(text=text) | Answer(text=text) | Thinking(text=text) | Shown(text=text):
+            return text
+        case Call():
+            return f"{entry.tool} {entry.summary}".strip()
+        case Note(line):
+            return line.text
+        case _:
+            return ""
+
+
+def prompt(turn: int) -> tuple[Event, Event]:
+    """A turn begins, and its prompt joins the history."""
+    text = f"Prompt {turn}."
+    return TurnStarted(turn, text), added(text, Origin.PROMPT)
+
+
+def added(text: str, origin: Origin = Origin.REPLY) -> MessageAdded:
+    """A message of one text block."""
+    role = "assistant" if origin is Origin.REPLY else "user"
+    return MessageAdded(Message(role, ({"type": "text", "text": text},)), origin)  # type: ignore[arg-type]
+
+
+def started(call_id: str = "c1", tool: str = "grep") -> ToolStarted:
+    return ToolStarted(call_id, tool, "timeout src/", {})
+
+
+def ended(call_id: str = "c1", tool: str = "grep", outcome: ToolOutcome = ToolOutcome.OK) -> ToolEnded:
+    failure = Failure(FailureCategory.TIMEOUT, "too slow") if outcome is ToolOutcome.BROKEN else None
+    return ToolEnded(call_id, tool, outcome, "3 hits", 0.5, failure=failure)
+
+
+def dispatched(call_id: str = "c1", dispatch: Dispatch = Dispatch.CALL, **more: object) -> Dispatched:
+    plain = Dispatched(call_id, "grep", dispatch, DispatchReason.HEALTHY, 0, 0)
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+# ── text ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_streamed_text_is_one_answer_that_its_message_settles() -> None:
+    transcript = folded(*prompt(1), REQUEST, TextDelta("Forty-"), TextDelta("two"))
+    assert transcript.entries[1:] == (Answer("Forty-two"),)
+    transcript.see(added("Forty-two."), 9.0)
+    assert transcript.entries[1:] == (Answer("Forty-two.", done=True),)
+
+
+def test_an_answer_of_which_nothing_streamed_stands_there_all_the_same() -> None:
+    assert folded(*prompt(1), added("Forty-two.")).entries[1:] == (Answer("Forty-two.", done=True),)
+
+
+def test_what_is_taken_back_vanishes_and_a_note_says_why() -> None:
+    transcript = folded(REQUEST, TextDelta("Forty-"), TextDelta("two"), PartialDiscarded(5, "the stream broke"))
+    assert texts(transcript.entries) == ["Note 5 characters of the answer taken back: the stream broke", "Answer Fort"]
+
+
+def test_nothing_is_said_when_nothing_is_taken_back() -> None:
+    assert texts(folded(TextDelta("a"), PartialDiscarded(0, "no")).entries) == ["Answer a"]
+
+
+def test_thinking_is_done_when_the_answer_begins_and_goes_away_with_an_attempt_that_failed() -> None:
+    assert folded(REQUEST, ThinkingDelta("Hm.")).entries == (Thinking("Hm."),)
+    transcript = folded(REQUEST, ThinkingDelta("Hm."), TextDelta("So"))
+    assert transcript.entries == (Thinking("Hm.", done=True), Answer("So"))
+    transcript.see(PartialDiscarded(2, "broken"), 4.0)
+    transcript.see(REQUEST, 5.0)
+    assert [type(entry) for entry in transcript.entries] == [Note]
+
+
+def test_a_hint_that_passes_leaves_nothing() -> None:
+    assert folded(SilenceHint("headers", 20.0, 40.0)).entries == ()
+
+
+def test_what_a_command_prints_while_an_answer_streams_in_stands_below_it() -> None:
+    transcript = folded(TextDelta("Forty-"))
+    transcript.show(Shown("$0.01"))
+    transcript.see(TextDelta("two"), 2.0)
+    transcript.see(added("Forty-two"), 3.0)
+    assert texts(transcript.entries) == ["Answer Forty-two", "Shown $0.01"]
+
+
+# ── calls ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_call_is_one_entry_from_its_decision_to_its_end() -> None:
+    transcript = folded(dispatched(), PermissionAsked("c1", "grep", "timeout src/", "asks"), started())
+    assert transcript.entries == (Call("c1", "grep", "timeout src/", 2.0, running=True),)
+    transcript.see(ended(), 3.0)
+    [call] = transcript.entries
+    assert call == Call("c1", "grep", "timeout src/", 2.0, outcome=ToolOutcome.OK, result="3 hits", duration_s=0.5)
+
+
+def test_a_call_that_is_skipped_names_the_best_way_round() -> None:
+    routes = (Route(Rank.LOW, "use rg", "grep's formatting", "bash"), Route(Rank.MANUAL, "look yourself", "time"))
+    [call] = folded(
+        dispatched(dispatch=Dispatch.SKIP, detail="it failed 3 times", routes=routes),
+        ended(outcome=ToolOutcome.SKIPPED),
+    ).entries
+    assert isinstance(call, Call)
+    assert (call.dispatch, call.why, call.route) == (Dispatch.SKIP, "it failed 3 times", routes[0])
+
+
+def test_an_id_that_comes_again_is_a_new_call() -> None:
+    transcript = folded(started(), ended(), started(), ended(outcome=ToolOutcome.ERROR))
+    assert [entry.outcome for entry in transcript.entries if isinstance(entry, Call)] == ["ok", "error"]
+
+
+def test_a_failure_carries_its_number_in_a_row() -> None:
+    third = BreakerChanged("grep", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 1, 9, 12)
+    transcript = folded(StepStarted(9), started(), ended(outcome=ToolOutcome.BROKEN), third)
+    call, note = transcript.entries
+    assert isinstance(call, Call)
+    assert call.failures == 3
+    assert isinstance(note, Note)
+
+
+def test_a_label_stands_at_its_call() -> None:
+    label = ResultLabelled("c1", "grep", FreshnessLabel.CACHED, "read 5 minutes ago")
+    [call] = folded(started(), label, ended()).entries
+    assert isinstance(call, Call)
+    assert call.label == "cached: read 5 minutes ago"
+
+
+def test_a_command_of_the_person_shows_what_was_typed_and_how_it_went() -> None:
+    transcript = folded(
+        ToolStarted("shell-1", "bash", "ls", {"command": "ls -l"}),
+        ended("shell-1", "bash"),
+    )
+    said, call = transcript.entries
+    assert said == Said(0, "ls -l", 0.0, shell=True)
+    assert isinstance(call, Call)
+    assert call.by_person
+
+
+def test_a_call_that_never_ended_stops_with_its_turn() -> None:
+    call, _ = folded(*prompt(1), started(), END).entries[1:]
+    assert isinstance(call, Call)
+    assert not call.running
+
+
+def test_a_lasting_permission_is_noted() -> None:
+    answered = PermissionAnswered("c1", "bash", "always", "person")
+    assert texts(folded(answered).entries) == ["Note bash will not ask for this again in this session"]
+
+
+# ── history ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def turns(number: int) -> list[Event]:
+    """So many turns of a prompt and an answer each."""
+    return [event for turn in range(1, number + 1) for event in (*prompt(turn), added(f"Answer {turn}."), END)]
+
+
+def history(length: int) -> tuple[Message, ...]:
+    return (Message("user", ({"type": "text", "text": "x"},)),) * length
+
+
+def test_a_rewind_cuts_the_turns_whose_messages_it_cuts() -> None:
+    transcript = folded(*turns(3), HistoryReplaced(history(2), "rewind"))
+    assert texts(transcript.entries) == ["Said Prompt 1.", "Answer Answer 1.", "Ended"]
+
+
+def test_a_rewind_after_a_compaction_knows_only_the_turns_since() -> None:
+    transcript = folded(*turns(2), HistoryReplaced(history(1), "compaction"), *prompt(3), added("Answer 3."), END)
+    before = len(transcript.entries)
+    transcript.see(HistoryReplaced(history(1), "rewind"), 99.0)
+    assert len(transcript.entries) == before - 3
+
+
+def test_clearing_forgets_everything() -> None:
+    transcript = folded(*turns(2), HistoryReplaced((), "clear"))
+    assert texts(transcript.entries) == ["Note the conversation is forgotten; the journal keeps it"]
+
+
+def test_resuming_is_noted_where_there_is_something_to_resume() -> None:
+    resumed = SessionResumed("1", "claude", "here", practice=False)
+    assert folded(resumed).entries == ()
+    assert texts(folded(*turns(1), resumed).entries)[-1] == "Note resumed with claude"
+
+
+def test_going_on_without_a_prompt_is_noted() -> None:
+    assert texts(folded(TurnStarted(2, "")).entries) == ["Note going on from where the last turn stopped"]
+
+
+def test_the_end_of_a_turn_is_an_entry() -> None:
+    assert folded(END).entries == (Ended(END),)
+
+
+# ── what changed ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_first_change_since_the_last_look_is_told_once() -> None:
+    transcript = folded(*prompt(1), started(), Notice("info", "one"))
+    assert transcript.take() == Changes(0)
+    assert transcript.take() is None
+    transcript.see(ended(), 7.0)
+    assert transcript.take() == Changes(1)
+    transcript.see(TextDelta("a"), 8.0)
+    transcript.see(Notice("info", "two"), 9.0)
+    assert transcript.take() == Changes(3)
