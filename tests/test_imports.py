@@ -29,6 +29,7 @@ AGENT_LEVEL = {
     "session",
     "capability_files",
     "breaker_history",
+    "following",
     "toml_places",
 }
 FRONT = {"ui", "logs", "cli", "commands", "doctor", "__main__"}
@@ -49,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "export": {"events", "journal", "tools", *GROUND},
     "settings": {"events", *GROUND},
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
-    "ui": {"events", "session", "settings", "logs", *GROUND},
+    "ui": {"events", "session", "following", "settings", "logs", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},
     **dict.fromkeys(("cli", "commands", "doctor", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
     "": {"agent", "tools"},

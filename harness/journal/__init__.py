@@ -11,7 +11,8 @@ skipped and counted. Whatever the program knows of an old session it knows from 
 """
 
 from harness.journal.forking import fork
-from harness.journal.lines import BadLine, Reading, Record, read
+from harness.journal.holding import writer_of
+from harness.journal.lines import BadLine, LineReader, Reading, Record, read
 from harness.journal.places import new_session_id, outputs_folder, session_folder, state_folder, workspace_slug
 from harness.journal.replay import SessionState, replay, title_of
 from harness.journal.sessions import SessionSummary, find, sessions
@@ -20,6 +21,7 @@ from harness.journal.writer import Journal
 __all__ = [
     "BadLine",
     "Journal",
+    "LineReader",
     "Reading",
     "Record",
     "SessionState",
@@ -35,4 +37,5 @@ __all__ = [
     "state_folder",
     "title_of",
     "workspace_slug",
+    "writer_of",
 ]

@@ -1,7 +1,6 @@
 """Records to and from lines, and the reading of a whole journal."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,37 +56,58 @@ def object_of(line: bytes) -> Json:
     return data
 
 
+class LineReader:
+    """Turns the lines of one journal into records, in the order of the file.
+
+    It remembers the last record and some hundred bytes for each line, not the lines.
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._previous: Record | None = None
+        self._first_seen: dict[int, tuple[int, int]] = {}
+        """For each `seq` the number and the hash of the line that had it first."""
+
+    def take(self, line: bytes) -> Record | BadLine | None:
+        """What the next line holds; None for an empty one.
+
+        Bad lines, events of newer versions and lines that stand there twice are bad lines; a missing `seq` or `at`
+        is taken from the line before.
+        """
+        self._number += 1
+        if line.isspace():
+            return None
+        try:
+            record = _record(object_of(line), self._previous)
+        except ValueError as error:
+            return BadLine(self._number, str(error))
+        content = hash(line.strip())
+        earlier, known = self._first_seen.setdefault(record.seq, (self._number, content))
+        if earlier != self._number and known == content:
+            return BadLine(self._number, f"the same as line {earlier}")
+        self._previous = record
+        return record
+
+
 def read(path: Path) -> Reading:
     """Everything in a journal that can be read, in the order of the file.
 
-    Bad lines, events of newer versions and lines that stand there twice are skipped and reported; a missing
-    `seq` or `at` is taken from the line before. Raises JournalError only when the file cannot be opened.
+    What `LineReader` finds bad is skipped and reported. Raises JournalError only when the file cannot be opened.
     """
     records: list[Record] = []
     skipped: list[BadLine] = []
-    first_seen: dict[int, tuple[int, Record]] = {}
-    for number, line in _numbered(path):
-        try:
-            record = _record(object_of(line), records[-1] if records else None)
-        except ValueError as error:
-            skipped.append(BadLine(number, str(error)))
-            continue
-        earlier, known = first_seen.setdefault(record.seq, (number, record))
-        if earlier != number and known == record:
-            skipped.append(BadLine(number, f"the same as line {earlier}"))
-        else:
-            records.append(record)
-    return Reading(tuple(records), tuple(skipped))
-
-
-def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    reader = LineReader()
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.isspace():
-                    yield number, line
+            for line in file:
+                match reader.take(line):
+                    case Record() as record:
+                        records.append(record)
+                    case BadLine() as bad:
+                        skipped.append(bad)
     except OSError as error:
         raise JournalError(f"The journal {path} cannot be read: {error.strerror}.") from error
+    return Reading(tuple(records), tuple(skipped))
 
 
 def _record(data: Json, previous: Record | None) -> Record:

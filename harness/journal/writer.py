@@ -4,19 +4,17 @@ import errno
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from harness.errors import JournalError
 from harness.events import Event
+from harness.journal.holding import hold
 from harness.journal.lines import Record, line_of, object_of, seq_of
 from harness.journal.tail import lines_backwards
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 
 class Journal:
@@ -86,7 +84,7 @@ class Journal:
         with ExitStack() as resources:
             if not flags & os.O_CREAT and not path.is_file():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-            resources.callback(_hold(path).release)
+            resources.callback(hold(path))
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
             resources.callback(os.close, descriptor)
             last_seq, torn = _end_of(descriptor)
@@ -151,30 +149,6 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _hold(path: Path) -> "FileLock":
-    from filelock import FileLock, Timeout
-
-    lock_path = path.with_name(path.stem + ".lock")
-    lock = FileLock(lock_path, timeout=0, mode=0o600, thread_local=False)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise JournalError(
-            f"The session {path.stem} is open in {_holder(lock_path)}; end that one first, "
-            "or go on in a copy with --fork-session."
-        ) from error
-    # On a full disk a session opens all the same, its holder nameless.
-    with suppress(OSError), lock_path.open("r+", encoding="ascii") as file:
-        file.write(f"{os.getpid():<10}\n")
-    return lock
-
-
-def _holder(lock_path: Path) -> str:
-    """Who wrote their process id into the lock file; there is a moment in which it is still empty."""
-    process_id = lock_path.read_text(encoding="ascii", errors="replace").strip()
-    return f"process {process_id}" if process_id.isdigit() else "another process"
 
 
 def _end_of(descriptor: int) -> tuple[int, bool]:
