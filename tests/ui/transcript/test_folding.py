@@ -126,7 +126,7 @@ def test_thinking_is_done_when_the_answer_begins_and_goes_away_with_an_attempt_t
     assert transcript.entries == (Thinking("Hm.", done=True), Answer("So"))
     transcript.see(PartialDiscarded(2, "broken"), 4.0)
     transcript.see(REQUEST, 5.0)
-    assert [type(entry) for entry in transcript.entries] == [Note]
+    assert texts(transcript.entries) == ["Note 2 characters of the answer taken back: broken"]
 
 
 def test_a_hint_that_passes_leaves_nothing() -> None:

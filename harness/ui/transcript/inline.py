@@ -1,0 +1,93 @@
+"""Markdown within a paragraph: emphasis, code and links."""
+
+import re
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from textual.content import Content, Span
+
+from harness.visible import visible
+
+MOST_CHARACTERS = 20_000
+"""Longer texts are shown as they are."""
+MOST_MARKS = 1_000
+"""So are those with more characters that may mean something: to pair them costs more than they are worth."""
+
+CODE = "$text-accent"
+LINK = "underline"
+URL = "$text-muted"
+STYLES = {"strong": "bold", "em": "italic", "s": "strike", "link": LINK}
+_MARKS = re.compile(r"[\[\]*_`~<!\\&]")
+
+
+class _Parser(MarkdownIt):
+    def normalizeLink(self, url: str) -> str:  # noqa: N802 (the name is the library's)
+        """An address is shown as it was written."""
+        return url
+
+
+def inline_parser() -> MarkdownIt:
+    """A parser of what stands in one paragraph."""
+    return _Parser("commonmark", {"html": False}).enable("strikethrough")
+
+
+_PARSER = inline_parser()
+
+
+def inline_content(source: str) -> Content:
+    """The text of a paragraph with its styles; line breaks are those it asks for."""
+    if len(source) > MOST_CHARACTERS or len(_MARKS.findall(source)) > MOST_MARKS:
+        return Content(visible(source))
+    [block] = _PARSER.parseInline(source)
+    return _Inline().content(block.children or [])
+
+
+class _Inline:
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._length = 0
+        self._spans: list[Span] = []
+        self._open: list[tuple[int, str]] = []
+        """Where each style that is open began, and the address of a link."""
+
+    def content(self, tokens: list[Token]) -> Content:
+        """All tokens as one text."""
+        for token in tokens:
+            self._token(token)
+        return Content("".join(self._text), self._spans)
+
+    def _token(self, token: Token) -> None:
+        match token.type, token.nesting:
+            case "softbreak", _:
+                self._write(" ")
+            case "hardbreak", _:
+                self._write("\n")
+            case "code_inline", _:
+                self._write(token.content, CODE)
+            case "image", _:
+                self._write(token.content or "image", LINK)
+                self._address(str(token.attrs.get("src", "")), token.content)
+            case _, 1:
+                self._open.append((self._length, str(token.attrs.get("href", ""))))
+            case kind, -1:
+                self._close(kind.removesuffix("_close"))
+            case _:
+                self._write(token.content)
+
+    def _close(self, kind: str) -> None:
+        start, url = self._open.pop()
+        if start < self._length and (style := STYLES.get(kind)):
+            self._spans.append(Span(start, self._length, style))
+        if kind == "link":
+            self._address(url, "".join(self._text)[start:])
+
+    def _address(self, url: str, shown: str) -> None:
+        if url and visible(url).removeprefix("mailto:") != shown.removeprefix("mailto:"):
+            self._write(f" ({url})", URL)
+
+    def _write(self, text: str, style: str = "") -> None:
+        text = visible(text)
+        if style and text:
+            self._spans.append(Span(self._length, self._length + len(text), style))
+        self._text.append(text)
+        self._length += len(text)
