@@ -19,29 +19,18 @@ from harness.events import (
     TextDelta,
     ThinkingDelta,
     ToolEnded,
-    ToolOutcome,
     ToolStarted,
-    TransitionCode,
     TurnEnded,
     TurnStarted,
 )
 from harness.session import report_lines
 from harness.ui.line import Line, Tone
-from harness.ui.lines import dollars, line_of, seconds
+from harness.ui.lines import line_of, seconds
+from harness.ui.outcomes import OUTCOMES, ending_line
 from harness.ui.shown_text import Mark, ShownText
 from harness.visible import visible
 
-OUTCOMES: Mapping[ToolOutcome, tuple[str, str, Tone]] = {
-    ToolOutcome.OK: ("✓", "ok", Tone.QUIET),
-    ToolOutcome.ERROR: ("✗", "failed", Tone.TROUBLE),
-    ToolOutcome.BROKEN: ("✗", "broke", Tone.BAD),
-    ToolOutcome.INVALID: ("✗", "not run", Tone.TROUBLE),
-    ToolOutcome.DENIED: ("○", "not allowed", Tone.TROUBLE),
-    ToolOutcome.CANCELLED: ("○", "interrupted", Tone.TROUBLE),
-    ToolOutcome.SKIPPED: ("○", "skipped", Tone.TROUBLE),
-}
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
-STOPPED = frozenset({TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS})
 
 
 def has_colours(stream: TextIO, environ: Mapping[str, str]) -> bool:
@@ -90,7 +79,7 @@ class Plain:
                 self._tool_ended(event)
             case TurnEnded():
                 self._pieces(self._text.settle())
-                self.line(_ending(event))
+                self.line(ending_line(event))
             case PauseReported():
                 self.say("\n".join(report_lines(event.report)))
             case PermissionAnswered(answer="always", tool=tool):
@@ -174,14 +163,3 @@ class Plain:
 
 def _call(tool: str, summary: str) -> str:
     return visible(f"{tool} {summary}".rstrip()).replace("\n", " ")
-
-
-def _ending(end: TurnEnded) -> Line:
-    count = f"{end.requests} request" + ("" if end.requests == 1 else "s")
-    cost = f", {dollars(end.cost_usd)}" if end.cost_usd else ""
-    reckoning = f"{seconds(end.duration_s)}, {count}{cost}"
-    if end.code is TransitionCode.COMPLETED:
-        return Line("·", reckoning)
-    if end.code in STOPPED:
-        return Line("○", f"interrupted; what had arrived is kept ({reckoning})", Tone.TROUBLE)
-    return Line("✗", f"{end.reason} ({end.code}; {reckoning})", Tone.BAD)

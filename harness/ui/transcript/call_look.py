@@ -1,0 +1,158 @@
+"""A tool call on one line, and what expanding it shows."""
+
+from textual.content import Content
+
+from harness.events import Dispatch, Route, ToolOutcome
+from harness.ui.lines import seconds
+from harness.ui.outcomes import OUTCOMES
+from harness.ui.transcript.entries import Call
+from harness.ui.transcript.lines import GOOD, MUTED, TAB, WARNING, hanging, one_line
+from harness.visible import visible
+
+MOST_LINES = 200
+"""Lines of detail that expanding shows."""
+MOST_DIFF_LINES = 12
+"""Lines of a change that are shown without expanding."""
+REMOVED = "$text-error"
+LONGEST_LINE = 2_000
+"""Characters of a line of detail."""
+TIME = 8
+"""Cells of the column with the duration."""
+WIDE = 60
+"""Cells from which on there is a column for the duration."""
+GAP = 2
+
+NO_PROBLEM = frozenset({ToolOutcome.OK})
+NOT_RUN = frozenset({ToolOutcome.INVALID, ToolOutcome.DENIED})
+NAMED = NOT_RUN | {ToolOutcome.CANCELLED}
+"""Outcomes that have to be named, because the mark alone would be taken for another."""
+
+
+def call_content(call: Call, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
+    """The call; see `entry_content` for the arguments."""
+    lines = [_head(call, width, now)]
+    if call.label:
+        lines.append(one_line(Content.styled(f"  ! {_flat(call.label)}", WARNING), width))
+    if expanded and call.why:
+        lines.append(hanging(Content("  "), Content.styled(_flat(call.why), MUTED), width))
+    lines += _detail(call, width, expanded=expanded)
+    return Content("\n").join(lines)
+
+
+# ── the line ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _head(call: Call, width: int, now: float) -> Content:
+    if call.outcome is ToolOutcome.SKIPPED:
+        return one_line(_skipped(call), width)
+    mark, style = _mark(call)
+    left = Content.assemble((f"{mark} ", style), (_flat(call.tool), "bold"), f" {_flat(call.summary)}").rstrip()
+    for tag in _tags(call):
+        left = Content.assemble(left, (f"  {tag}", MUTED))
+    if call.outcome is None:
+        time = _elapsed(now - call.at) if call.running and now > call.at else ""
+        return _apart(left, Content.styled(time, MUTED), width)
+    result = Content.styled(_result(call), MUTED if call.outcome in NO_PROBLEM else WARNING)
+    time = "" if call.outcome in NOT_RUN else seconds(call.duration_s)
+    return _in_columns(left, time, result, width)
+
+
+def _mark(call: Call) -> tuple[str, str]:
+    match call.outcome:
+        case None if call.running:
+            return "◍", "$accent"
+        case None:
+            return "◌", MUTED
+        case ToolOutcome.OK:
+            return "●", GOOD
+        case ToolOutcome.DENIED | ToolOutcome.CANCELLED | ToolOutcome.SKIPPED:
+            return "○", WARNING
+        case _:
+            return "✗", WARNING
+
+
+def _tags(call: Call) -> list[str]:
+    tags = ["probe"] if call.dispatch is Dispatch.PROBE else []
+    return [*tags, f"in place of {_flat(call.in_place_of)}"] if call.in_place_of else tags
+
+
+def _result(call: Call) -> str:
+    word = OUTCOMES[call.outcome][1] if call.outcome else ""
+    text = _flat(call.result)
+    if call.outcome in NAMED and not text.startswith(word):
+        text = f"{word}, {text}".removesuffix(", ")
+    return f"{text or word} ({_ordinal(call.failures)})" if call.failures > 1 else text or word
+
+
+def _skipped(call: Call) -> Content:
+    name = Content.assemble(("○ ", WARNING), (_flat(call.tool), "bold"), f" {_flat(call.summary)}").rstrip()
+    if call.dispatch is Dispatch.PAUSE:
+        return Content.assemble(name, (" not run: the turn pauses", WARNING))
+    skipped = Content.assemble(name, (" skipped", WARNING))
+    if call.route is None:
+        return Content.assemble(skipped, (f"  {_flat(call.why or call.result)}", MUTED))
+    return Content.assemble(skipped, f" → {_way(call.route)}", (f"   loses: {_flat(call.route.degradation)}", MUTED))
+
+
+def _way(route: Route) -> str:
+    return _flat(f"{route.tool}: {route.method}" if route.tool else route.method)
+
+
+def _in_columns(left: Content, time: str, result: Content, width: int) -> Content:
+    """Time and result stand in columns of their own as long as there is room for them and for what stands before."""
+    columns = Content.assemble((time.rjust(TIME) + " " * 3, MUTED), result) if width >= WIDE else result
+    usual = width - max(columns.cell_length, width // 4 + (TIME + 3 if width >= WIDE else 0))
+    start = max(usual, min(left.cell_length + GAP, width - columns.cell_length))
+    return _apart(left, columns, width, start)
+
+
+def _apart(left: Content, right: Content, width: int, start: int | None = None) -> Content:
+    """`left`, then `right` from cell `start` on, or at the end of the line."""
+    if not right:
+        return one_line(left, width)
+    least = min(width // 2, left.cell_length + GAP)
+    start = max(least, width - right.cell_length if start is None else start)
+    left = one_line(left, start - GAP)
+    return one_line(Content.assemble(left, " " * (start - left.cell_length), right), width)
+
+
+def _elapsed(duration_s: float) -> str:
+    whole = int(duration_s)
+    return f"{whole} s" if whole < 120 else seconds(whole)
+
+
+def _ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+# ── what stands behind it ───────────────────────────────────────────────────────────────────────
+
+
+def _detail(call: Call, width: int, *, expanded: bool) -> list[Content]:
+    diff = call.detail.startswith("--- ")
+    if not call.detail or not (expanded or call.by_person or diff):
+        return []
+    source = call.detail.rstrip("\n").split("\n")
+    if diff:
+        source = source[2:]  # the names stand in the line of the call
+    most = MOST_LINES if expanded or call.by_person else MOST_DIFF_LINES
+    lines = [_detail_line(line, width, diff=diff) for line in source[:most]]
+    left = len(source) - len(lines)
+    whole = f"whole output in {_flat(call.full_output)}" if call.full_output and most == MOST_LINES else ""
+    more = f"{left:,} more line{'' if left == 1 else 's'}" if left else ""
+    if more or whole:
+        lines.append(one_line(Content.styled(f"  … {', '.join(filter(None, (more, whole)))}", MUTED), width))
+    return lines
+
+
+def _detail_line(line: str, width: int, *, diff: bool) -> Content:
+    style = {"+": GOOD, "-": REMOVED, "@": MUTED}.get(line[:1], MUTED) if diff else MUTED
+    text = visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB)
+    return one_line(Content.styled(f"  {text}", style), width)
+
+
+def _flat(text: str) -> str:
+    """Text on one line."""
+    return " ".join(visible(text[:LONGEST_LINE]).split())

@@ -1,0 +1,28 @@
+"""Lines of a given width, and the styles that all entries share."""
+
+from textual.content import Content
+
+MUTED = "$text-muted"
+WARNING = "$text-warning"
+FAILED = "$text-error"
+GOOD = "$text-success"
+
+TAB = 4
+NARROWEST = 12
+"""Cells of text below which nothing is indented any more."""
+
+
+def hanging(mark: Content, text: Content, width: int) -> Content:
+    """Text wrapped at `width` cells, with `mark` before its first line and as much room before the others."""
+    width = max(width, 2)
+    indent = mark.cell_length
+    if width - indent < min(NARROWEST, width):
+        return Content("\n").join(Content.assemble(mark, text).expand_tabs(TAB).wrap(width))
+    first, *others = text.expand_tabs(TAB).wrap(width - indent) or [Content("")]
+    space = Content(" " * indent)
+    return Content("\n").join([Content.assemble(mark, first), *(space + line if line else line for line in others)])
+
+
+def one_line(text: Content, width: int) -> Content:
+    """The text on one line of at most `width` cells; what does not fit is cut off and the cut is shown."""
+    return text.truncate(max(width, 1), ellipsis=True).rstrip()

@@ -1,0 +1,69 @@
+"""Entries as text for the screen. A line of one entry is never wider than the screen.
+
+Colour is kept for what needs a look: what failed and is dealt with is a warning, and nothing but the end of a turn
+that failed is red, and what a change removes. Everything that colour says a mark or a word says as well.
+"""
+
+from textual.content import Content
+
+from harness.events import PauseReport
+from harness.session import report_lines
+from harness.ui.line import Line, Tone
+from harness.ui.outcomes import ending_line
+from harness.ui.transcript.call_look import call_content
+from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Thinking
+from harness.ui.transcript.lines import FAILED, MUTED, WARNING, hanging, one_line
+from harness.ui.transcript.markdown import markdown_content
+from harness.visible import visible
+
+TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
+ENDS = TONES | {Tone.BAD: FAILED}
+YOU = "bold $accent"
+
+
+def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
+    """How an entry looks.
+
+    Args:
+        width: cells of a line.
+        expanded: show what stands behind a call or a thought as well.
+        now: Unix time, for how long a call has been running; 0: do not say.
+    """
+    match entry:
+        case Said(text=text, shell=shell):
+            return hanging(Content.styled("you ! " if shell else "you ▸ ", YOU), Content(visible(text)), width)
+        case Answer(text=text):
+            return markdown_content(text, width)
+        case Thinking():
+            return _thinking(entry, width, expanded)
+        case Call():
+            return call_content(entry, width, expanded=expanded, now=now)
+        case Note(line=line):
+            return _line(line, width, TONES[line.tone])
+        case Shown(text=text):
+            return hanging(Content(""), Content(visible(text)), width)
+        case Paused(report=report):
+            return _report(report, width)
+        case Ended(end=end):
+            line = ending_line(end)
+            return _line(line, width, ENDS[line.tone])
+
+
+def _line(line: Line, width: int, style: str) -> Content:
+    text = " ".join(visible(line.text).split())
+    return hanging(Content.styled(f"{visible(line.mark)} ", style), Content.styled(text, style), width)
+
+
+def _thinking(entry: Thinking, width: int, expanded: bool) -> Content:
+    head = one_line(Content.styled("· thought" if entry.done else "· thinking …", MUTED), width)
+    if not expanded:
+        return head
+    text = Content.styled(visible(entry.text.strip()), "italic $text-muted")
+    return Content("\n").join([head, hanging(Content("  "), text, width)])
+
+
+def _report(report: PauseReport, width: int) -> Content:
+    first, *others = report_lines(report)
+    head = Content.styled(visible(first), f"bold {WARNING}")
+    lines = [head, *(Content(visible(line)) for line in others)]
+    return hanging(Content(""), Content("\n").join(lines), width)
