@@ -1,0 +1,1 @@
+"""The Textual app: a conversation on the left, recovery live on the right."""

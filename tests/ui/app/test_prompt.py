@@ -1,0 +1,532 @@
+"""The keys of the prompt, in a small app."""
+
+from pathlib import Path
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.events import Key
+from textual.geometry import Offset
+
+from harness.ui.app.prompt import PromptArea
+from harness.ui.app.prompt_history import PromptHistory
+from harness.ui.app.prompt_text import PromptText
+from tests.ui.app.host import Host, paste, type_text
+
+pytestmark = pytest.mark.anyio
+SIZES = pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=["small", "large"])
+Size = tuple[int, int]
+
+
+# ── typing and submitting ───────────────────────────────────────────────────────────────────────
+
+
+@SIZES
+async def test_enter_submits_and_leaves_an_empty_prompt(size: Size) -> None:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "hello")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.submitted == ["hello"]
+        assert app.prompt.empty
+        assert app.prompt.text == app.shown == ""
+
+
+async def test_a_blank_prompt_is_not_submitted() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("enter", "space", "enter")
+        assert app.submitted == []
+
+
+@SIZES
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
+async def test_a_line_break_is_typed_with(key: str, size: Size) -> None:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("a", key, "b", "enter")
+        assert app.submitted == ["a\nb"]
+
+
+async def test_a_backslash_before_enter_goes_on_with_the_next_line() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("a", "backslash", "enter", "b")
+        assert app.submitted == []
+        assert app.shown == "a\nb"
+
+
+@SIZES
+async def test_the_prompt_grows_with_its_text_up_to_eight_rows(size: Size) -> None:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        text = app.query_one(PromptText)
+        heights = [text.size.height]
+        for _ in range(9):
+            await pilot.press("ctrl+j")
+            heights.append(text.size.height)
+        assert heights == [1, 2, 3, 4, 5, 6, 7, 8, 8, 8]
+        app.prompt.clear()
+        await pilot.pause()
+        assert text.size.height == 1
+
+
+async def test_nothing_ticks_while_nobody_types() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)):
+        assert not app.query_one(PromptText).cursor_blink
+
+
+async def test_keys_typed_in_one_burst_work_in_their_order() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        for key in ("a", "b", "backspace", "c", "ctrl+a", "d", "enter", "e"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await pilot.pause()
+        await pilot.pause()
+        assert app.submitted == ["dac"]
+        assert app.shown == "e"
+
+
+@pytest.mark.parametrize(
+    ("keys", "left"),
+    [
+        (["ctrl+u"], ""),
+        (["ctrl+w"], "one "),
+        (["ctrl+w", "ctrl+w"], ""),
+        (["ctrl+a", "X"], "Xone two,three"),
+        (["ctrl+a", "ctrl+e", "X"], "one two,threeX"),
+        (["ctrl+a", "ctrl+k"], ""),
+        (["alt+b", "ctrl+k"], "one two,"),
+        (["ctrl+w", "ctrl+underscore"], "one two,three"),
+    ],
+)
+async def test_keys_of_readline(keys: list[str], left: str) -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "one two,three")
+        await pilot.press(*keys)
+        assert app.shown == left
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+d", "ctrl+z", "escape", "shift+tab", "ctrl+o", "f1", "f3", "f6"])
+async def test_keys_of_the_app_are_left_to_it(key: str) -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("x", "left", key)
+        assert app.left_to_the_app == [key]
+        assert app.shown == "x"
+
+
+# ── shortcuts ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_shortcut_is_asked_while_there_is_no_text() -> None:
+    asked: list[str] = []
+
+    def shortcut(key: str) -> bool:
+        asked.append(key)
+        return key == "r"
+
+    app = Host(shortcut=shortcut)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("r", "m", "r", "enter", "escape")
+        assert asked == ["r", "m", "escape"]
+        assert app.submitted == ["mr"]
+
+
+async def test_no_shortcut_is_asked_while_the_history_is_searched() -> None:
+    app = Host(shortcut=lambda key: key == "r")
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("ctrl+r", "r")
+        assert app.shown == "r"
+        assert app.prompt.searching
+
+
+# ── modes ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "sign", "submitted"),
+    [
+        ("hello", "prompt", "▸", "hello"),
+        ("!ls", "shell", "!", "!ls"),
+        ("！ls", "shell", "!", "!ls"),
+        ("/clear", "command", "/", "/clear"),
+        ("／clear", "command", "/", "/clear"),
+        ("//etc", "prompt", "▸", "//etc"),
+        ("／／etc", "prompt", "▸", "//etc"),
+        ("a /b !c", "prompt", "▸", "a /b !c"),
+    ],
+)
+async def test_the_sign_shows_what_the_text_is_meant_as(text: str, mode: str, sign: str, submitted: str) -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, text)
+        assert (app.prompt.prompt_mode, app.sign) == (mode, sign)
+        await pilot.press("enter")
+        assert app.submitted == [submitted]
+        assert (app.prompt.prompt_mode, app.sign) == ("prompt", "▸")
+
+
+# ── wide characters ─────────────────────────────────────────────────────────────────────────────
+
+
+@SIZES
+async def test_wide_characters_wrap_and_the_terminal_cursor_stands_behind_them(size: Size) -> None:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "天気予報")
+        text = app.query_one(PromptText)
+        assert app.cursor_position == text.region.offset + Offset(8, 0)
+        await type_text(pilot, "あ" * (size[0] // 2))
+        await pilot.pause()
+        assert text.size.height == 2
+        await pilot.press("enter")
+        assert app.submitted == ["天気予報" + "あ" * (size[0] // 2)]
+
+
+# ── pastes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_short_paste_is_typed_and_never_submits() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await paste(pilot, "one\r\ntwo\rthree\x1b[31m\x00\n")
+        assert app.shown == "one\ntwo\nthree[31m\n"
+        assert app.submitted == []
+
+
+@SIZES
+async def test_a_long_paste_is_folded_and_submitted_whole(size: Size) -> None:
+    app = Host()
+    pasted = "\n".join(f"line {number}" for number in range(214))
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "see ")
+        await paste(pilot, pasted)
+        assert app.shown == "see [pasted 214 lines #1]"
+        assert app.prompt.text == f"see {pasted}"
+        await paste(pilot, "x" * 2_001)
+        assert app.shown == "see [pasted 214 lines #1][pasted 1 line #2]"
+        await pilot.press("enter")
+        assert app.submitted == [f"see {pasted}{'x' * 2_001}"]
+
+
+async def test_a_placeholder_that_was_deleted_and_typed_again_is_only_text() -> None:
+    app = Host()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await paste(pilot, "\n" * 9)
+        await pilot.press("backspace", "]")
+        assert app.prompt.text == app.shown == "[pasted 10 lines #1]"
+        await pilot.press("ctrl+underscore", "ctrl+underscore")
+        assert app.shown == "[pasted 10 lines #1]"
+        assert app.prompt.text == "\n" * 9
+
+
+async def test_a_paste_takes_the_place_of_what_is_selected() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "one two")
+        await pilot.press("shift+left", "shift+left", "shift+left")
+        await paste(pilot, "three")
+        assert app.shown == "one three"
+
+
+# ── history ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@SIZES
+async def test_up_and_down_walk_the_history_and_keep_the_draft(size: Size) -> None:
+    history = PromptHistory(None)
+    for prompt in ("first", "second\nof two lines", "/help"):
+        history.add(prompt)
+    app = Host(history)
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "draft")
+        shown = []
+        for key in ("up", "up", "up", "up", "up", "down", "down", "down", "down", "down"):
+            await pilot.press(key)
+            shown.append(app.shown)
+        two = "second\nof two lines"
+        assert shown == ["/help", two, two, "first", "first", two, two and "/help", "draft", "draft", "draft"]
+
+
+async def test_the_draft_comes_back_with_its_pastes() -> None:
+    history = PromptHistory(None)
+    history.add("earlier")
+    app = Host(history)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await paste(pilot, "y\n" * 20)
+        await pilot.press("up", "down")
+        assert app.prompt.text == "y\n" * 20
+
+
+async def test_a_prompt_of_the_history_that_was_changed_is_the_new_draft() -> None:
+    history = PromptHistory(None)
+    history.add("older")
+    history.add("newer")
+    app = Host(history)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("up", "up", "X", "up")
+        assert app.shown == "newer"
+        await pilot.press("down")
+        assert app.shown == "olderX"
+
+
+async def test_two_prompts_share_a_history_file(tmp_path: Path) -> None:
+    first = Host(PromptHistory(tmp_path / "history"))
+    async with first.run_test(size=(60, 20)) as pilot:
+        await pilot.press("a", "ctrl+j", "b", "enter")
+    second = Host(PromptHistory(tmp_path / "history"))
+    async with second.run_test(size=(60, 20)) as pilot:
+        await pilot.press("up")
+        assert second.shown == "a\nb"
+
+
+async def test_a_history_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "history").mkdir()
+    app = Host(PromptHistory(tmp_path / "history"))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("a", "enter", "b", "enter", "up")
+        await pilot.pause()
+        assert app.submitted == ["a", "b"]
+        assert app.shown == "b"
+        [refused] = app.refused
+        assert str(tmp_path / "history") in refused
+
+
+# ── search ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def three_prompts() -> PromptHistory:
+    history = PromptHistory(None)
+    for prompt in ("fix the parser", "read 天気予報", "test the Parser"):
+        history.add(prompt)
+    return history
+
+
+@SIZES
+async def test_the_history_is_searched_and_the_match_taken(size: Size) -> None:
+    app = Host(three_prompts())
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "draft")
+        await pilot.press("ctrl+r")
+        assert (app.sign, app.shown) == ("?", "")
+        assert app.offered == ["test the Parser", "read 天気予報", "fix the parser"]
+        await type_text(pilot, "parser")
+        assert app.offered == ["test the Parser", "fix the parser"]
+        assert app.prompt.text == "draft"
+        await pilot.press("ctrl+r", "enter")
+        assert app.shown == "fix the parser"
+        assert (app.sign, app.offered, app.submitted) == ("▸", [], [])
+
+
+async def test_a_search_is_left_with_the_draft_as_it_was() -> None:
+    app = Host(three_prompts())
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "draft")
+        await pilot.press("left", "left", "ctrl+r", "天", "escape", "X")
+        assert app.shown == "draXft"
+        assert app.left_to_the_app == []
+
+
+async def test_a_search_that_finds_nothing_takes_nothing() -> None:
+    app = Host(three_prompts())
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("ctrl+r", "z", "z", "enter", "ctrl+r")
+        assert app.prompt.searching
+        await pilot.press("escape")
+        assert app.prompt.empty
+
+
+async def test_clearing_ends_a_search() -> None:
+    app = Host(three_prompts())
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("ctrl+r", "x")
+        app.prompt.clear()
+        await pilot.pause()
+        assert (app.sign, app.shown, app.offered) == ("▸", "", [])
+
+
+# ── completion ──────────────────────────────────────────────────────────────────────────────────
+
+
+@SIZES
+@pytest.mark.parametrize("key", ["tab", "enter"])
+async def test_a_command_is_completed_and_then_its_argument(key: str, size: Size) -> None:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "/mo")
+        assert app.offered == ["/model"]
+        await pilot.press(key)
+        assert app.shown == "/model "
+        assert app.offered == ["opus-5", "haiku-4"]
+        await pilot.press("down", key, "enter")
+        assert app.submitted == ["/model haiku-4"]
+
+
+async def test_a_command_that_is_complete_is_submitted_by_one_enter() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "/help")
+        await pilot.press("enter")
+        assert app.submitted == ["/help"]
+
+
+async def test_escape_closes_the_list_and_nothing_else() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "@s")
+        assert app.offered
+        await pilot.press("escape")
+        assert (app.offered, app.left_to_the_app) == ([], [])
+        await type_text(pilot, "rc")
+        assert app.offered == []
+        await pilot.press("tab")
+        assert app.offered[0] == "src/"
+        await pilot.press("escape", "escape")
+        assert app.left_to_the_app == ["escape"]
+
+
+@SIZES
+async def test_files_are_completed_folder_by_folder_and_names_with_spaces_quoted(size: Size) -> None:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "read @doc")
+        await pilot.press("tab")
+        assert app.shown == "read @docs/"
+        await type_text(pilot, "a")
+        await pilot.press("tab", "x")
+        assert app.shown == 'read @"docs/a b.md" x'
+
+
+async def test_files_are_completed_behind_wide_punctuation_and_with_a_wide_sign() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "読んで、＠予報")
+        assert app.offered == ["天気/予報.md"]
+        await pilot.press("tab")
+        assert app.shown == "読んで、@天気/予報.md "
+
+
+async def test_a_list_is_opened_anew_when_other_files_are_known() -> None:
+    files: list[str] = []
+    app = Host(files=files)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "@n")
+        assert app.offered == []
+        files.append("new.md")
+        app.prompt.look_again()
+        assert app.offered == ["new.md"]
+
+
+async def test_an_entry_of_the_history_opens_no_list() -> None:
+    history = PromptHistory(None)
+    history.add("older")
+    history.add("/mod")
+    app = Host(history)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("up")
+        assert app.offered == []
+        await pilot.press("up")
+        assert app.shown == "older"
+
+
+@SIZES
+async def test_the_list_fits_the_screen_and_spells_out_control_characters(size: Size) -> None:
+    app = Host(files=[f"{number:02}\x1b[31m天気予報{'長い' * 40}.md" for number in range(40)])
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "@")
+        rows = app.screen.query_one("CandidateList").size.height
+        assert rows == min(12, size[1] // 3)
+        for _ in range(rows + 3):
+            await pilot.press("down")
+        screen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert f"{rows + 3:02}\\x1b[31m天気" in screen
+        assert "\x1b" not in screen
+
+
+# ── the person's editor ─────────────────────────────────────────────────────────────────────────
+
+
+def editor(folder: Path, script: str) -> str:
+    program = folder / "editor"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o700)
+    return str(program)
+
+
+@SIZES
+async def test_the_draft_is_edited_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: Size) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, 'printf "\\nsecond\\n" >> "$1"'))
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "first")
+        await pilot.press("ctrl+g")
+        await pilot.pause()
+        assert app.suspensions == 1
+        assert app.shown == "first\nsecond"
+
+
+@pytest.mark.parametrize("script", [None, "exit 3", 'rm "$1"'], ids=["missing", "failing", "deleting"])
+async def test_an_editor_that_fails_is_told_and_the_draft_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None
+) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, script) if script else str(tmp_path / "none"))
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "draft")
+        await pilot.press("ctrl+g")
+        await pilot.pause()
+        assert app.shown == "draft"
+        assert len(app.refused) == 1
+
+
+class Plain(App[None]):
+    """An app whose terminal cannot be lent to anyone."""
+
+    def __init__(self, prompt: PromptArea) -> None:
+        super().__init__()
+        self.prompt = prompt
+        self.refused: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.prompt
+
+    def on_prompt_area_refused(self, message: PromptArea.Refused) -> None:
+        self.refused.append(message.text)
+
+
+async def test_where_no_editor_can_be_opened_that_is_told() -> None:
+    app = Plain(Host().prompt)
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.prompt.focus()
+        await pilot.press("x", "ctrl+g")
+        await pilot.pause()
+        assert len(app.refused) == 1
+        assert app.prompt.text == "x"
+
+
+# ── from outside ────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_prompt_that_is_disabled_takes_no_key_and_keeps_its_text() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.prompt.load("kept")
+        app.prompt.disabled = True
+        await pilot.press("x", "enter")
+        assert (app.shown, app.submitted) == ("kept", [])
+        app.prompt.disabled = False
+        app.prompt.focus()
+        await pilot.press("x")
+        assert app.prompt.text == "keptx"
+
+
+async def test_every_other_text_is_told() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("a", "b", "left")
+        app.prompt.load("c")
+        await pilot.pause()
+        assert app.changed == ["a", "ab", "c"]
