@@ -1,1 +1,1 @@
-"""The recovery panel: a fold over events, and how it is drawn. Nothing here knows Textual but `drawing`."""
+"""The recovery panel: a fold over events, and how it is drawn. Nothing here knows a terminal."""

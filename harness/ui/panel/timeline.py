@@ -1,0 +1,92 @@
+"""The timeline: one mark for each step, told apart by its glyph and not by colour alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from harness.events import TransitionCode as Code
+from harness.ui.panel.state import Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How a step looks."""
+
+    glyph: str
+    """One cell wide."""
+    style: str
+    words: str
+
+
+GOES_ON = Sign("∙", "", "goes on")
+CALM = Sign("·", "$text-muted", "tools ran")
+DONE = Sign("●", "$text-success", "answered")
+RETRIED = Sign("↻", "$text-warning", "retried")
+SWITCHED = Sign("→", "$text-warning", "asked another model")
+COMPACTED = Sign("✂", "$text-warning", "compacted")
+TOOL_FAILED = Sign("✗", "$text-warning", "a tool failed")
+OPENED = Sign("⊘", "$text-error", "a breaker opened")
+SKIPPED = Sign("○", "$text-warning", "a tool was skipped")
+ESCALATED = Sign("▲", "$text-warning", "asked for a longer answer")
+CONTINUED = Sign("»", "$text-warning", "asked to go on")
+PAUSED = Sign("‖", "$text-error", "paused")
+STOPPED = Sign("■", "$text-warning", "interrupted")
+LIMITED = Sign("▪", "$text-warning", "stopped by a limit")
+FAILED = Sign("╳", "$text-error", "failed")
+
+BY_CODE: dict[Code, Sign] = {
+    Code.COMPLETED: DONE,
+    Code.NEXT_TURN: CALM,
+    Code.MAX_OUTPUT_TOKENS_ESCALATE: ESCALATED,
+    Code.MAX_OUTPUT_TOKENS_RECOVERY: CONTINUED,
+    Code.TOKEN_BUDGET_CONTINUATION: CONTINUED,
+    Code.STOP_HOOK_BLOCKING: CONTINUED,
+    Code.REACTIVE_COMPACT_RETRY: COMPACTED,
+    Code.COLLAPSE_DRAIN_RETRY: COMPACTED,
+    Code.FAILURE_BUDGET_PAUSED: PAUSED,
+    Code.ABORTED_STREAMING: STOPPED,
+    Code.ABORTED_TOOLS: STOPPED,
+    Code.MAX_TURNS: LIMITED,
+    Code.BUDGET_EXHAUSTED: LIMITED,
+    Code.BLOCKING_LIMIT: LIMITED,
+}
+"""The sign of a code by itself; every other code is a turn that failed."""
+
+
+def sign_of(mark: Mark) -> Sign:
+    """The sign of a step: its end where that is out of the ordinary, else the worst that happened in it."""
+    by_code = GOES_ON if mark.code is None else BY_CODE.get(mark.code, FAILED)
+    if by_code not in (GOES_ON, CALM, DONE):
+        return by_code
+    incidents = (
+        (mark.opened, OPENED),
+        (mark.tool_failures, TOOL_FAILED),
+        (mark.skipped, SKIPPED),
+        (mark.switched, SWITCHED),
+        (mark.retries or mark.faults, RETRIED),
+        (mark.compacted, COMPACTED),
+    )
+    return next((sign for happened, sign in incidents if happened), by_code)
+
+
+def timeline(marks: Sequence[Mark], width: int, shown_step: int | None = None) -> Content:
+    """The marks in `width` cells: the newest ones, or those around the step that is shown, which is underlined."""
+    if width < 1 or not marks:
+        return Content("")
+    first = max(0, len(marks) - width)
+    if shown_step is not None:
+        place = next((number for number, mark in enumerate(marks) if mark.step == shown_step), len(marks) - 1)
+        first = max(0, min(first, place - width // 2))
+    signs = [(sign_of(mark), mark.step == shown_step) for mark in marks[first : first + width]]
+    return Content.assemble(
+        *((sign.glyph, f"{sign.style} reverse".strip() if shown else sign.style) for sign, shown in signs)
+    )
+
+
+def next_incident(marks: Sequence[Mark], step: int, *, backwards: bool = False) -> int | None:
+    """The nearest step after `step`, or before it, in which something happened that a calm step does not have."""
+    steps = [mark.step for mark in marks if mark.incident or sign_of(mark) not in (CALM, DONE, GOES_ON)]
+    if backwards:
+        return max((one for one in steps if one < step), default=None)
+    return min((one for one in steps if one > step), default=None)
