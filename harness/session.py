@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, fields
+from itertools import islice
 from pathlib import Path
 from typing import Literal, Self
 
@@ -31,7 +32,9 @@ from harness.journal import Journal, Record, SessionState, SessionSummary
 from harness.permissions import Answer, PermissionRequest
 from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
+from harness.tools.ignoring import walk_files
 from harness.tools.tool import Tool
+from harness.tools.workspace import Workspace, sendable
 
 __all__ = [
     "Answer",
@@ -200,6 +203,12 @@ class Session:
     def sessions(self) -> tuple[SessionSummary, ...]:
         """The sessions of this workspace, the one used last first."""
         return sessions_of(self.settings)
+
+    def files(self, limit: int = 20_000) -> tuple[str, ...]:
+        """Paths of the workspace's files, at most `limit`, without what git ignores. Reads the disk; for a thread."""
+        root = Workspace(self.settings.workspace).root
+        prefix = len(f"{root}/".replace("//", "/"))
+        return tuple(sendable(path[prefix:]) for path in islice(walk_files(root, root), limit))
 
     @property
     def state_folder(self) -> Path:
