@@ -10,6 +10,7 @@ MOST_CANDIDATES = 100
 
 _WIDE_MARK = r"\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 """Punctuation of Chinese, Japanese and Korean text, after which no space is typed."""
+_NARROW = str.maketrans("／＠", "/@")
 _FILE = re.compile(rf'(?:^|(?<=[\s{_WIDE_MARK}]))[@＠](?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"@＠]*))$')
 _COMMAND = re.compile(r"[/／](?![/／])\S*")
 
@@ -43,6 +44,11 @@ class Completion:
     """Index behind the last one."""
     candidates: tuple[Candidate, ...]
     """The best first, never empty."""
+
+    def changes(self, text: str, candidate: Candidate) -> bool:
+        """Whether taking the candidate says anything that does not stand there already."""
+        typed = text[self.start : self.end]
+        return typed.translate(_NARROW) != candidate.inserted.rstrip()
 
     def apply(self, text: str, candidate: Candidate) -> tuple[str, int]:
         """The prompt with the candidate in its place, and where the cursor is then."""
@@ -100,24 +106,28 @@ def best_paths(paths: Iterable[str], needle: str, most: int = MOST_CANDIDATES) -
     how close together the letters stand; a shorter path before a longer one.
     """
     if not needle:
-        return heapq.nsmallest(most, paths, key=lambda path: (path.rstrip("/").count("/"), path))
-    scattered = re.compile(".*?".join(map(re.escape, needle)), re.IGNORECASE | re.DOTALL)
-    matches = ((path, match) for path in paths if (match := scattered.search(path)))
-    ranked = heapq.nsmallest(most, ((_rank(path, needle.casefold(), match), path) for path, match in matches))
-    return [path for _, path in ranked]
+        return heapq.nsmallest(most, paths, key=lambda path: (path.count("/", 0, -1), path))
+    needle = needle.casefold()
+    letters = [re.escape(letter) for letter in needle]
+    scattered = re.compile(letters[0] + "".join(f"[^{letter}]*{letter}" for letter in letters[1:]))
+    ranked = ((rank, path) for path in paths if (rank := _rank(path.casefold(), needle, scattered)))
+    return [path for _, path in heapq.nsmallest(most, ranked)]
 
 
-def _rank(path: str, needle: str, match: re.Match[str]) -> tuple[int, int, int, int]:
-    folded = path.casefold()
-    name = folded.rstrip("/").rpartition("/")[2]
-    if folded.startswith(needle) or name.startswith(needle):
-        kind = 0
-    elif needle in name:
-        kind = 1
+def _rank(path: str, needle: str, scattered: re.Pattern[str]) -> tuple[int, int, int, int] | None:
+    """The smaller the likelier: how it matches, how far the letters are apart, depth, length; None: not at all."""
+    spread = 0
+    if needle in path:
+        name = path.rfind("/", 0, -1) + 1
+        if path.startswith(needle) or path.startswith(needle, name):
+            kind = 0
+        else:
+            kind = 1 if path.find(needle, name) >= 0 else 2
+    elif found := scattered.search(path):
+        kind, spread = 3, found.end() - found.start()
     else:
-        kind = 2 if needle in folded else 3
-    spread = match.end() - match.start() if kind == 3 else 0
-    return kind, spread, path.rstrip("/").count("/"), len(path)
+        return None
+    return kind, spread, path.count("/", 0, -1), len(path)
 
 
 def _ranked(candidates: Sequence[Candidate], needle: str) -> tuple[Candidate, ...]:
@@ -138,7 +148,8 @@ def _file_candidate(path: str) -> Candidate:
 
 def _only_if_new(text: str, completion: Completion | None) -> Completion | None:
     """The completion, unless its only candidate is what stands there."""
-    if completion is None or len(completion.candidates) > 1:
-        return completion
-    typed = text[completion.start : completion.end]
-    return None if completion.candidates[0].inserted.rstrip() == typed else completion
+    match completion:
+        case Completion(candidates=(only,)) if not completion.changes(text, only):
+            return None
+        case _:
+            return completion

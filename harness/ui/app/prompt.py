@@ -281,7 +281,7 @@ class PromptArea(Vertical):
         candidate = self._list.chosen
         text = self._input.text
         self._close_list()
-        if candidate is None or candidate.inserted.rstrip() == text[completion.start : completion.end]:
+        if candidate is None or not completion.changes(text, candidate):
             return False
         after, cursor = completion.apply(text, candidate)
         self._input.put(after[completion.start : cursor], completion.start, len(text) - (len(after) - cursor))

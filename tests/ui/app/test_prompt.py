@@ -530,3 +530,11 @@ async def test_every_other_text_is_told() -> None:
         app.prompt.load("c")
         await pilot.pause()
         assert app.changed == ["a", "ab", "c"]
+
+
+async def test_a_command_with_a_wide_slash_is_submitted_by_one_enter() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "／help")
+        await pilot.press("enter")
+        assert app.submitted == ["/help"]

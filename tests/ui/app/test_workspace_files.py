@@ -1,0 +1,49 @@
+"""The files that `@` completes, read beside the event loop."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from harness.ui.app.workspace_files import KNOWN_FOR_S, WorkspaceFiles
+
+pytestmark = pytest.mark.anyio
+
+
+class Disk:
+    """Counts who reads it, and in which thread."""
+
+    def __init__(self) -> None:
+        self.files: Sequence[str] = ["src/a.py"]
+        self.threads: list[str] = []
+
+    def read(self) -> Sequence[str]:
+        self.threads.append(threading.current_thread().name)
+        return self.files
+
+
+async def test_the_first_call_knows_nothing_and_the_news_come_by_themselves() -> None:
+    disk, news = Disk(), asyncio.Event()
+    files = WorkspaceFiles(disk.read, news.set)
+    assert files() == files() == ()
+    await news.wait()
+    assert files() == ("src/", "src/a.py")
+    assert len(disk.threads) == 1
+    assert disk.threads[0] != threading.current_thread().name
+
+
+async def test_files_are_read_again_when_they_are_old_and_somebody_asks() -> None:
+    now, disk, news = [0.0], Disk(), asyncio.Event()
+    files = WorkspaceFiles(disk.read, news.set, clock=lambda: now[0])
+    files()
+    await news.wait()
+    news.clear()
+    disk.files = ["b.py"]
+    now[0] += KNOWN_FOR_S - 0.1
+    assert files() == ("src/", "src/a.py")
+    assert len(disk.threads) == 1
+    now[0] += 0.1
+    assert files() == ("src/", "src/a.py")
+    await news.wait()
+    assert files() == ("b.py",)
