@@ -52,6 +52,11 @@ def block_content(tokens: Sequence[Token], width: int) -> Content:
     return Content("\n").join(page.lines)
 
 
+def is_closed(code: Token) -> bool:
+    """Whether fenced code has come to its end."""
+    return code.map is None or code.map[1] - code.map[0] == code.content.count("\n") + 2
+
+
 def plain_content(text: str, width: int) -> Content:
     """Text that is not looked into."""
     return Content("\n").join(Content(text.expandtabs(TAB)).wrap(max(width, 2)))
@@ -123,14 +128,13 @@ class _Page:
     def _code(self, token: Token) -> None:
         source = token.content.removesuffix("\n").expandtabs(TAB)
         words = token.info.split()
-        closed = token.map is None or token.map[1] - token.map[0] == token.content.count("\n") + 2
-        limit = MOST_HIGHLIGHTED if closed else MOST_HIGHLIGHTED_OPEN
+        limit = MOST_HIGHLIGHTED if is_closed(token) else MOST_HIGHLIGHTED_OPEN
         code = highlight(source, language=words[0]) if words and len(source) <= limit else Content(source)
         room = max(2, self._room - len(CODE_INDENT))
         lines: list[Content] = []
         for line in code.split("\n", allow_blank=True):
             lines += line.wrap(room) if line.cell_length > room else [line]
-        self._block([Content(CODE_INDENT) + line if line else line for line in lines])
+        self._block([Content(CODE_INDENT) + line if line else line for line in lines if source])
 
     def _open_item(self, token: Token) -> None:
         current = self._lists[-1]
@@ -142,7 +146,8 @@ class _Page:
         self._push(mark, Content(" " * mark.cell_length))
 
     def _wrapped(self, text: Content) -> list[Content]:
-        return text.wrap(self._room)
+        fits = text.cell_length <= self._room and "\n" not in text.plain
+        return [text.rstrip()] if fits else text.wrap(self._room)
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────
 
@@ -177,4 +182,4 @@ class _Page:
     def _line(self, line: Content) -> None:
         if self._prefixes:
             line = Content("").join([*(prefix.take() for prefix in self._prefixes), line])
-        self.lines.append(line.rstrip())
+        self.lines.append(line.rstrip() if line.plain.endswith(" ") else line)
