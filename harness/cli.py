@@ -23,6 +23,7 @@ COMMANDS = {
     "transitions": "print why the loop goes round or ends, and what answers each fault",
     "settings": "every setting: what fits, its default, its variables",
     "practice": "serve the practice model, or put faults before a real one",
+    "serve": "the app in a browser on this machine",
 }
 
 
@@ -50,16 +51,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
-        namespace = command_parser(arguments[0]).parse_args(arguments[1:])
+        command, rest = arguments[0], arguments[1:]
+        namespace = _serving(rest) if command == "serve" else command_parser(command).parse_args(rest)
         from harness import commands
 
-        return commands.run(arguments[0], namespace)
+        return commands.run(command, namespace)
     namespace = agent_parser().parse_args(arguments)
     if namespace.prompt and namespace.print is None:
         _refuse_misspelt_command(namespace.prompt)
     from harness.ui.start import start
 
     return start(namespace, flags(namespace))
+
+
+def _serving(arguments: list[str]) -> "Namespace":
+    """Flags of `serve`, and those of the app, which are checked here, before a browser is opened."""
+    parser = command_parser("serve")
+    namespace, of_app = parser.parse_known_args(arguments)
+    namespace.of_app = [argument for number, argument in enumerate(of_app) if (number, argument) != (0, "--")]
+    app = agent_parser().parse_args(namespace.of_app)
+    if app.print is not None or app.plain or app.version:
+        parser.error("-p, --plain and --version have no screen to show in a browser")
+    return namespace
 
 
 def flags(namespace: "Namespace") -> dict[str, object]:
@@ -141,6 +154,9 @@ def command_parser(command: str) -> "ArgumentParser":
             add("--markdown", action="store_true", help="as Markdown tables")
         case "practice":
             _practice(parser)
+        case "serve":
+            parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
+            add("--port", type=_port, default=0, metavar="N", help="0: any free one")
     return parser
 
 
@@ -156,6 +172,14 @@ def _practice(parser: "ArgumentParser") -> None:
         one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
         one.add_argument("--host", default="127.0.0.1")
         one.add_argument("--port", type=int, default=0, help="0: any free one")
+
+
+def _port(text: str) -> int:
+    if text.isdecimal() and int(text) <= 65_535:
+        return int(text)
+    from argparse import ArgumentTypeError
+
+    raise ArgumentTypeError(f"{text!r} is no port; 0 to 65535 are")
 
 
 def _parser(name: str, description: str) -> "ArgumentParser":

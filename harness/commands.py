@@ -1,4 +1,4 @@
-"""The commands besides the agent itself: look something up, or serve the practice model."""
+"""The commands besides the agent itself: look something up, or serve the practice model or the app."""
 
 import asyncio
 import os
@@ -32,6 +32,10 @@ def run(command: str, options: Namespace) -> int:
             print(settings_reference())
         case "practice":
             return asyncio.run(_practice(options))
+        case "serve":
+            from harness.ui.serving.command import serve
+
+            asyncio.run(serve(options.of_app, options.port, sys.stdout))
     return 0
 
 

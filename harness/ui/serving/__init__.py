@@ -1,0 +1,1 @@
+"""`harness serve`: the app in a browser, on this machine only. Read `server` first."""

@@ -1,0 +1,40 @@
+"""A small app for the browser: green after `g`, red after anything else, gone after `x`, a file after `f`."""
+
+import io
+import sys
+
+from textual.app import App, ComposeResult
+from textual.events import Key, Resize
+from textual.widgets import Static
+
+
+class ServedApp(App[None]):
+    """Says what it was last told."""
+
+    CSS = "Screen { background: #0000ff; } Screen.green { background: #00ff00; } Screen.red { background: #ff0000; }"
+    ENABLE_COMMAND_PALETTE = False
+
+    def compose(self) -> ComposeResult:
+        yield Static("the app is here", markup=False)
+
+    def on_resize(self, event: Resize) -> None:
+        self.query_one(Static).update(f"size {event.size.width} by {event.size.height}")
+
+    def on_key(self, event: Key) -> None:
+        self.query_one(Static).update(f"typed {event.character}")
+        self.screen.set_class(event.character == "g", "green")
+        self.screen.set_class(event.character != "g", "red")
+        match event.character:
+            case "f":
+                self.deliver_text(io.StringIO("what the file holds\n" * 10_000), save_filename="notes ä.txt")
+            case "u":
+                self.open_url("https://example.org/")
+            case "j":
+                self.open_url("javascript:alert(1)")
+            case "x":
+                self.exit()
+                print("the last\x1b[31m words", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    ServedApp().run()

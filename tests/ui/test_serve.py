@@ -1,0 +1,350 @@
+"""The app in a browser, over real sockets and with real processes. The browser itself: test_serve_browser.py."""
+
+import asyncio
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import psutil
+import pytest
+
+from tests.ui.program import ROOT, Place, end_of, run, start
+
+pytest.importorskip("textual_serve", reason="textual-serve is not installed (the extra `web`)")
+
+from aiohttp import ClientSession, WSServerHandshakeError
+
+from harness.ui.serving.app_process import Patience
+from harness.ui.serving.server import MOST_APPS, WebServer
+from tests.ui.page import LIMIT_S, browser, opened, origin_of
+
+pytestmark = pytest.mark.anyio
+
+APP = (sys.executable, str(ROOT / "tests/ui/served_app.py"))
+STUBBORN = (sys.executable, str(ROOT / "tests/ui/stubborn_app.py"))
+CAT = (sys.executable, "-c", "import sys; sys.stdout.buffer.write(b'__GANGLION__\\n'); sys.stdout.flush(); input()")
+SENTENCE = re.compile(r"[A-Z][^\n]+\.\n")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[WebServer]:
+    async with WebServer(APP) as standing:
+        yield standing
+
+
+@pytest.fixture
+async def session(server: WebServer) -> AsyncIterator[ClientSession]:
+    """A browser that was let in."""
+    async with browser() as one:
+        async with one.get(server.link) as answer:
+            assert answer.status == 200
+        yield one
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def gone(*pids: int) -> None:
+    """Wait until these processes have ended."""
+    async with asyncio.timeout(LIMIT_S):
+        while any(map(alive, pids)):
+            await asyncio.sleep(0.02)
+
+
+def apps_of(program: tuple[str, ...], parent: int | None = None) -> list[int]:
+    """The app processes below this process."""
+    below = psutil.Process(parent).children(recursive=True)
+    return [process.pid for process in below if list(program) == process.cmdline()]
+
+
+# ── who is let in ───────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_link_is_exchanged_for_a_cookie_and_does_not_stay_in_the_address(server: WebServer) -> None:
+    async with browser() as one, one.get(server.link, allow_redirects=False) as answer:
+        assert (answer.status, answer.headers["Location"]) == (303, "/")
+        cookie = answer.headers["Set-Cookie"]
+        assert all(part in cookie for part in ("HttpOnly", "SameSite=Strict", "Path=/"))
+        assert "Domain" not in cookie
+        assert server.link.partition("token=")[2] not in cookie
+
+
+async def test_the_link_works_once(server: WebServer, session: ClientSession) -> None:
+    async with browser() as other:
+        for one in (session, other):
+            async with one.get(server.link) as answer:
+                assert answer.status == 403
+                assert "was used" in await answer.text()
+
+
+@pytest.mark.parametrize("path", ["/", "/static/js/textual.js", "/static/", "/download/1", "/ws", "/no/such/page"])
+async def test_without_the_cookie_nothing_is_served(server: WebServer, path: str) -> None:
+    async with browser() as one, one.get(origin_of(server.link) + path) as answer:
+        assert answer.status == 403
+        assert SENTENCE.fullmatch(await answer.text())
+        assert "'self'" not in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
+async def test_a_host_that_is_not_ours_is_refused(server: WebServer, session: ClientSession, method: str) -> None:
+    address = origin_of(server.link)
+    async with session.request(method, address, headers={"Host": "evil.example", "Origin": address}) as answer:
+        assert answer.status == 403
+
+
+async def test_a_post_of_another_origin_is_refused(server: WebServer, session: ClientSession) -> None:
+    address = origin_of(server.link)
+    async with session.post(address, headers={"Origin": "http://127.0.0.1:1"}) as answer:
+        assert answer.status == 403
+    async with session.post(address, headers={"Origin": address}) as answer:
+        assert answer.status == 405
+
+
+@pytest.mark.parametrize("origin", [None, "null", "https://evil.example", "http://127.0.0.1:1", "http://localhost:1"])
+async def test_a_websocket_of_another_origin_is_refused(
+    server: WebServer, session: ClientSession, origin: str | None
+) -> None:
+    with pytest.raises(WSServerHandshakeError) as refused:
+        await session.ws_connect(f"{origin_of(server.link)}/ws", origin=origin)
+    assert refused.value.status == 403
+    assert not apps_of(APP)
+
+
+async def test_a_websocket_without_the_cookie_is_refused(server: WebServer) -> None:
+    address = origin_of(server.link)
+    async with browser() as one:
+        with pytest.raises(WSServerHandshakeError) as refused:
+            await one.ws_connect(f"{address}/ws", origin=address)
+    assert refused.value.status == 403
+
+
+async def test_it_listens_on_loopback_only(server: WebServer) -> None:
+    listening = {
+        connection.laddr.ip
+        for connection in psutil.Process().net_connections(kind="inet")
+        if connection.status == psutil.CONN_LISTEN and f":{connection.laddr.port}/" in server.link
+    }
+    assert listening == {"127.0.0.1"}
+
+
+# ── what is served ──────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_page_loads_nothing_from_elsewhere_and_everything_it_names_is_there(
+    server: WebServer, session: ClientSession
+) -> None:
+    async with session.get(origin_of(server.link)) as answer:
+        page = await answer.text()
+        assert answer.content_type == "text/html"
+    assert not re.findall(r"https?://", page)
+    named = re.findall(r'(?:href|src)="(/[^"]+)"|url\("([^"]+)"\)', page)
+    assert len(named) >= 3
+    for path in ("".join(pair) for pair in named):
+        async with session.get(origin_of(server.link) + path) as answer:
+            assert answer.status == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/static/js/textual.js", "/no/such/page"])
+async def test_every_answer_keeps_to_itself(server: WebServer, session: ClientSession, path: str) -> None:
+    async with session.get(origin_of(server.link) + path) as answer:
+        headers = answer.headers
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert "Python" not in headers["Server"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/static", "/static/", "/static/js/", "/static/../server.py", "/static/%2e%2e/server.py"]
+)
+async def test_no_folder_is_listed_and_none_is_left(server: WebServer, session: ClientSession, path: str) -> None:
+    async with session.get(origin_of(server.link) + path) as answer:
+        assert answer.status in (403, 404)
+
+
+# ── the app behind the page ─────────────────────────────────────────────────────────────────────
+
+
+async def test_a_page_shows_the_app_and_what_is_typed_reaches_it(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link) as page:
+        await page.sees("size 60 by 20")
+        await page.type("g")
+        await page.sees("typed g")
+        await page.say("resize", {"width": 70, "height": 30})
+        await page.sees("size 70 by 30")
+        await page.say("ping", "12")
+        assert await page.is_told("pong") == "12"
+
+
+async def test_what_no_page_sends_changes_nothing(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link, "?width=many&height=-3") as page:
+        await page.sees("size 80 by 24")
+        await page.say("stdin", "\ud800")  # half a character
+        await page.say("no such thing", 1)
+        await page.websocket.send_bytes(b"bytes")
+        await page.say("resize", {"width": -5, "height": 10**9})
+        await page.say("resize", {"width": 50, "height": 20})
+        await page.sees("size 50 by 20")
+
+
+async def test_what_is_no_json_ends_the_page_and_its_app(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link) as page:
+        await page.sees("size 60 by 20")
+        apps = apps_of(APP)
+        await page.websocket.send_str("{")
+        await page.is_closed()
+    await gone(*apps)
+
+
+async def test_closing_the_page_ends_its_app_and_no_other(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link) as kept:
+        await kept.sees("size 60 by 20")
+        (first,) = apps_of(APP)
+        async with opened(session, server.link) as closed:
+            await closed.sees("size 60 by 20")
+            (second,) = set(apps_of(APP)) - {first}
+        await gone(second)
+        assert alive(first)
+        await kept.type("g")
+        await kept.sees("typed g")
+
+
+async def test_an_app_that_ends_closes_its_page_after_its_last_words(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link) as page:
+        await page.sees("size 60 by 20")
+        await page.type("x")
+        await page.sees("the last\\x1b[31m words\r\n")
+        await page.is_closed()
+    assert not apps_of(APP)
+
+
+async def test_a_file_is_fetched_once(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link) as page:
+        await page.sees("size 60 by 20")
+        await page.type("f")
+        fetching = asyncio.create_task(page.sees("this never comes"))
+        fetching.cancel()
+        address = f"{origin_of(server.link)}/download/{await page.is_told('deliver_file_start')}"
+        async with session.get(address) as answer:
+            assert await answer.text() == "what the file holds\n" * 10_000
+            assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''notes%20%C3%A4.txt"
+        async with session.get(address) as answer:
+            assert answer.status == 404
+
+
+async def test_only_addresses_of_the_web_are_opened(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link) as page:
+        await page.sees("size 60 by 20")
+        await page.type("ju")
+        assert await page.is_told("open_url") == {"url": "https://example.org/", "new_tab": True}
+
+
+async def test_one_app_too_many_gets_a_sentence_and_a_closed_page_makes_room() -> None:
+    async with WebServer(CAT) as server, browser() as session, AsyncExitStack() as pages:
+        await (await session.get(server.link)).read()
+        first = await pages.enter_async_context(opened(session, server.link))
+        for _ in range(MOST_APPS - 1):
+            await pages.enter_async_context(opened(session, server.link))
+        async with opened(session, server.link) as refused:
+            await refused.sees("4 apps are open; close one")
+            await refused.is_closed()
+        assert len(apps_of(CAT)) == MOST_APPS
+        await first.websocket.close()
+        async with asyncio.timeout(LIMIT_S):
+            while len(apps_of(CAT)) == MOST_APPS:
+                await asyncio.sleep(0.02)
+
+
+# ── the end ─────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_when_the_server_ends_all_apps_have_ended(server: WebServer, session: ClientSession) -> None:
+    async with WebServer(APP) as standing, browser() as one, AsyncExitStack() as pages:
+        await (await one.get(standing.link)).read()
+        for _ in range(2):
+            page = await pages.enter_async_context(opened(one, standing.link))
+            await page.sees("size 60 by 20")
+        apps = apps_of(APP)
+        assert len(apps) == 2
+        await standing.__aexit__(None, None, None)
+        assert not any(map(alive, apps))
+
+
+async def test_an_app_that_heeds_nothing_is_killed_with_its_children() -> None:
+    patience = Patience(quit_s=0.2, term_s=0.2)
+    async with WebServer(STUBBORN, patience=patience) as server, browser() as session:
+        await (await session.get(server.link)).read()
+        async with opened(session, server.link) as page:
+            await page.sees(".")
+            child = int(page.screen.removeprefix("child ").removesuffix("."))
+            apps = apps_of(STUBBORN)
+            assert alive(child)
+            await server.__aexit__(None, None, None)
+            await gone(child, *apps)
+
+
+# ── the command ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
+    place: Place, number: signal.Signals
+) -> None:
+    process = await start(place, "serve", "--", "--practice")
+    assert process.stdout is not None
+    link = (await process.stdout.readline()).decode().strip()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", link)
+    async with browser() as session:
+        await (await session.get(link)).read()
+        async with opened(session, link):
+            async with asyncio.timeout(LIMIT_S):
+                while not (apps := apps_of((sys.executable, "-m", "harness", "--practice"), process.pid)):
+                    await asyncio.sleep(0.02)
+            process.send_signal(number)
+            ended = await end_of(process)
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    await gone(*apps)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("serve", "--port", "70000"), "'70000' is no port"),
+        (("serve", "--host", "0.0.0.0"), "--host"),
+        (("serve", "--", "-p", "hello"), "no screen"),
+        (("serve", "--plain"), "no screen"),
+        (("serve", "--no-such-flag"), "--no-such-flag"),
+    ],
+)
+async def test_what_cannot_be_served_is_refused_in_one_sentence(
+    place: Place, arguments: tuple[str, ...], words: str
+) -> None:
+    ended = await run(place, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert words in ended.err
+    assert ended.err.count("\n") == 1
+
+
+async def test_a_taken_port_is_named(place: Place, server: WebServer) -> None:
+    port = origin_of(server.link).rpartition(":")[2]
+    ended = await run(place, "serve", "--port", port)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"127.0.0.1:{port}" in ended.err
+    assert "choose another --port" in ended.err
+
+
+async def test_without_the_extra_the_remedy_is_named(place: Place) -> None:
+    missing = place.folder.parent / "missing" / "textual_serve"
+    missing.mkdir(parents=True)
+    (missing / "__init__.py").write_text("raise ModuleNotFoundError('not here', name='textual_serve')\n")
+    ended = await run(place, "serve", env={"PYTHONPATH": f"{missing.parent}:{ROOT}"})
+    assert (ended.code, ended.out) == (2, "")
+    assert "pip install 'textual-serve>=1.1.3,<2'" in ended.err
+    assert ended.err.count("\n") == 1
