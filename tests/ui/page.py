@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType
@@ -17,7 +17,7 @@ class Page:
         self.websocket = websocket
         self.screen = ""
         """Everything the app drew so far."""
-        self.messages: list[object] = []
+        self.messages: list[list[object]] = []
         """What was said besides."""
 
     async def sees(self, text: str) -> None:
@@ -38,7 +38,7 @@ class Page:
     async def say(self, *message: object) -> None:
         await self.websocket.send_str(json.dumps(message))
 
-    async def _until(self, reached) -> None:
+    async def _until(self, reached: Callable[[], bool]) -> None:
         try:
             async with asyncio.timeout(LIMIT_S):
                 while not reached():
@@ -48,9 +48,11 @@ class Page:
                     elif message.type is WSMsgType.TEXT:
                         self.messages.append(json.loads(message.data))
                     elif not reached():
-                        raise AssertionError(f"the page was closed; the screen: {self.screen!r}")
+                        raise AssertionError(f"the page was closed; the screen: {self.screen[-500:]!r}")
         except TimeoutError:
-            raise AssertionError(f"it did not come; the screen: {self.screen!r}, the rest {self.messages}") from None
+            raise AssertionError(
+                f"it did not come; the screen: {self.screen[-500:]!r}, the rest {self.messages}"
+            ) from None
 
 
 def browser() -> ClientSession:

@@ -33,7 +33,7 @@ class ServedApp(App[None]):
                 self.open_url("javascript:alert(1)")
             case "x":
                 self.exit()
-                print("the last\x1b[31m words", file=sys.stderr)
+                print("the last\x1b[31m words", file=sys.__stderr__)  # the other one is the app's while it runs
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ class WebServer:
                 app.kill()
 
     def _application(self) -> web.Application:
-        application = web.Application(middlewares=[web.middleware(self._admit)])
+        application = web.Application(middlewares=[self._admit])
         application.on_response_prepare.append(_secure)
         application.router.add_get("/", self._page)
         application.router.add_get("/ws", self._terminal)
@@ -85,6 +85,7 @@ class WebServer:
         application.router.add_static("/static", _STATIC, show_index=False)
         return application
 
+    @web.middleware
     async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         match self._door.decide(knock_of(request, self._door.cookie_name)):
             case Refusal(sentence):
