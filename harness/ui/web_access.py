@@ -121,7 +121,7 @@ def security_headers(host: str | None) -> dict[str, str]:
     else:
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
-            f"img-src 'self'; connect-src ws://{host}"
+            f"img-src data:; connect-src ws://{host}"
         )
     return {
         "Cache-Control": "no-store",

@@ -111,7 +111,8 @@ class Chromium:
         call = {"id": number, "method": method, "params": parameters}
         await self._websocket.send_json(call | ({"sessionId": session} if session else {}))
         async with asyncio.timeout(LIMIT_S):
-            answer = await self._waiting.pop(number)
+            answer = await self._waiting[number]
+        del self._waiting[number]
         assert "error" not in answer, answer
         result: dict[str, Any] = answer["result"]
         return result
