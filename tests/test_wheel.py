@@ -17,6 +17,7 @@ NEEDED = (
     "harness/practice/scripts/overloaded.toml",
     "harness/py.typed",
     "harness/tools/grep_worker.py",
+    "harness/ui/serving/page.html",
     "chapters/__init__.py",
 )
 
