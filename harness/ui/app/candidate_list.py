@@ -60,7 +60,7 @@ class CandidateList(Widget):
         most = max(3, min(MOST_SHOWN, self.app.size.height // 3))
         first = max(0, self.selected - most + 1)
         shown = self.candidates[first : first + most]
-        labels = [visible(candidate.label).replace("\n", " ⏎ ") for candidate in shown]
+        labels = [visible(candidate.label[:width]).replace("\n", " ⏎ ") for candidate in shown]
         column = min(max(map(cell_len, labels), default=0) + 2, width)
         rows = [Content.styled(_fitting(self.title, width), "$text-muted")] if self.title else []
         for number, (label, candidate) in enumerate(zip(labels, shown, strict=True), first):

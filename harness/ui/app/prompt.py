@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from textual import on
 from textual.app import ComposeResult, SuspendNotSupported
@@ -13,38 +12,21 @@ from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
 from harness.ui.app.candidate_list import CandidateList
-from harness.ui.app.completion import Candidate, Completer, Completion
+from harness.ui.app.completing import Completing
+from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.external_editor import EditorError, edited
 from harness.ui.app.history_walk import HistoryWalk, matching
 from harness.ui.app.pasting import Pastes, cleaned
 from harness.ui.app.prompt_history import PromptHistory
+from harness.ui.app.prompt_mode import SIGNS, PromptMode, mode_of, submitted
 from harness.ui.app.prompt_text import PromptText
 
-PromptMode = Literal["prompt", "shell", "command"]
-
-SIGNS: dict[PromptMode, str] = {"prompt": "▸", "shell": "!", "command": "/"}
 SEARCH_SIGN = "?"
+NEWLINE_KEYS = frozenset({"ctrl+j", "shift+enter", "alt+enter", "shift+\r", "\r"})
+"""Line breaks; the last two are Shift+Enter and Alt+Enter of a terminal that reports keys as xterm does.
 
-
-def mode_of(text: str) -> PromptMode:
-    """What a text is meant as; the full-width signs of an input method count too."""
-    if text.startswith(("!", "！")):
-        return "shell"
-    if text.startswith(("/", "／")) and not text[1:].startswith(("/", "／")):
-        return "command"
-    return "prompt"
-
-
-def submitted(text: str) -> str:
-    """A text as the program takes it: full-width signs at its beginning, and spaces in a command, made narrow."""
-    match mode_of(text):
-        case "shell":
-            text = "!" + text[1:]
-        case "command":
-            text = "/" + text[1:].replace("\u3000", " ")
-        case "prompt" if text.startswith(("/", "／")):
-            text = "//" + text[2:]
-    return text.rstrip()
+Terminals that report them in no way send plain Enter for Shift+Enter, and textual takes Alt+Enter for Enter there.
+"""
 
 
 class PromptArea(Vertical):
@@ -105,16 +87,15 @@ class PromptArea(Vertical):
         """
         super().__init__(id=id)
         self._history = history
-        self._completer = completer
         self._shortcut = shortcut
         self._pastes = Pastes()
         self._walk = HistoryWalk()
-        self._completion: Completion | None = None
-        self._closed_at: int | None = None
         self._draft: tuple[str, int] | None = None
         self._last = ""
         self._list = CandidateList()
+        self._completing = Completing(completer, self._list)
         self._sign = Static(SIGNS["prompt"], id="prompt-sign", markup=False)
+        self._placeholder = placeholder
         self._input = PromptText(
             placeholder=placeholder,
             before_key=self._take_key,
@@ -141,14 +122,14 @@ class PromptArea(Vertical):
     @property
     def completing(self) -> bool:
         """Whether a list of completions is open."""
-        return self._completion is not None
+        return self._completing.open
 
     def load(self, text: str) -> None:
         """Show another text, with the cursor at its end."""
         self._draft = None
         self._pastes.forget()
         self._walk.leave()
-        self._show(cleaned(text))
+        self._show(text)
 
     def clear(self) -> None:
         """Begin a new prompt."""
@@ -156,8 +137,8 @@ class PromptArea(Vertical):
 
     def look_again(self) -> None:
         """Complete anew where a list is wanted: there are other files or commands now."""
-        if not self.searching and self._closed_at is None and self._input.has_focus:
-            self._complete()
+        if not self.searching and self._input.has_focus:
+            self._completing.look(self._input.text, self._input.cursor)
 
     def focus(self, scroll_visible: bool = True) -> "PromptArea":
         """Let the person type here."""
@@ -186,15 +167,15 @@ class PromptArea(Vertical):
         """Whether a key was used here and the text area must not have it."""
         if self.searching:
             return self._take_search_key(key)
-        if self._completion is not None:
-            if self._take_list_key(key, self._completion):
+        if self.completing:
+            if self._take_list_key(key):
                 return True
         elif self.empty and self._shortcut(key):
             return True
         match key:
             case "enter":
                 self._enter()
-            case "ctrl+j" | "shift+enter" | "alt+enter":
+            case _ if key in NEWLINE_KEYS:
                 self._input.type("\n")
                 self._after_edit()
             case "up" if self._input.on_first_row:
@@ -202,11 +183,27 @@ class PromptArea(Vertical):
             case "down" if self._input.on_last_row:
                 self._go(self._walk.newer)
             case "tab":
-                return self._reopen()
+                return self._completing.reopen(self._input.text, self._input.cursor)
             case "ctrl+r":
                 self._search()
             case "ctrl+g":
                 await self._edit_elsewhere()
+            case _:
+                return False
+        return True
+
+    def _take_list_key(self, key: str) -> bool:
+        match key:
+            case "up" | "down":
+                self._completing.move(1 if key == "down" else -1)
+            case "enter" | "tab":
+                taken = self._completing.take(self._input.text)
+                if taken:
+                    self._input.put(*taken)
+                    self._after_edit()
+                return bool(taken) or key == "tab"
+            case "escape":
+                self._completing.dismiss()
             case _:
                 return False
         return True
@@ -224,7 +221,8 @@ class PromptArea(Vertical):
     # ── text ────────────────────────────────────────────────────────────────────────────────────
 
     def _show(self, text: str, cursor: int | None = None) -> None:
-        self._close_list()
+        text = cleaned(text)
+        self._completing.close()
         self._pastes.follow(text)
         self._pastes.revive(text)
         self._input.show(text, cursor)
@@ -234,12 +232,14 @@ class PromptArea(Vertical):
     def _after_edit(self) -> None:
         if self.searching:
             self._find()
-        elif self._input.text != self._last:
-            self._pastes.follow(self._input.text)
+            return
+        text = self._input.text
+        changed = text != self._last
+        if changed:
+            self._pastes.follow(text)
             self._note_text()
-            self._complete()
-        elif self.completing:
-            self._complete()
+        if changed or self.completing:
+            self._completing.look(text, self._input.cursor)
 
     def _note_text(self) -> None:
         text = self._input.text
@@ -249,53 +249,8 @@ class PromptArea(Vertical):
             self.post_message(self.Changed(self.text))
 
     def _show_sign(self) -> None:
+        self._input.placeholder = "" if self.searching else self._placeholder
         self._sign.update(SEARCH_SIGN if self.searching else SIGNS[self.prompt_mode])
-
-    # ── completion ──────────────────────────────────────────────────────────────────────────────
-
-    def _complete(self) -> None:
-        completion = self._completer.complete(self._input.text, self._input.cursor)
-        if completion is None or completion.start != self._closed_at:
-            self._closed_at = None
-            self._completion = completion
-        if self._completion is None:
-            self._list.close()
-        else:
-            self._list.open(self._completion.candidates)
-
-    def _take_list_key(self, key: str, completion: Completion) -> bool:
-        match key:
-            case "up" | "down":
-                self._list.move(1 if key == "down" else -1)
-            case "enter" | "tab":
-                return self._take_candidate(completion) or key == "tab"
-            case "escape":
-                self._close_list()
-                self._closed_at = completion.start
-            case _:
-                return False
-        return True
-
-    def _take_candidate(self, completion: Completion) -> bool:
-        """Put the selected candidate into the text; False when it stands there already."""
-        candidate = self._list.chosen
-        text = self._input.text
-        self._close_list()
-        if candidate is None or not completion.changes(text, candidate):
-            return False
-        after, cursor = completion.apply(text, candidate)
-        self._input.put(after[completion.start : cursor], completion.start, len(text) - (len(after) - cursor))
-        self._after_edit()
-        return True
-
-    def _reopen(self) -> bool:
-        self._closed_at = None
-        self._complete()
-        return self.completing
-
-    def _close_list(self) -> None:
-        self._completion = self._closed_at = None
-        self._list.close()
 
     # ── history ─────────────────────────────────────────────────────────────────────────────────
 
@@ -307,7 +262,7 @@ class PromptArea(Vertical):
 
     def _search(self) -> None:
         draft = self._input.text, self._input.cursor
-        self._close_list()
+        self._completing.close()
         self._draft = draft
         self._input.show("")
         self._show_sign()
@@ -332,10 +287,10 @@ class PromptArea(Vertical):
                     self._show(found.label)
             case "escape":
                 self._leave_search()
-            case "ctrl+g" | "ctrl+j" | "shift+enter" | "alt+enter":
-                return True
+            case "ctrl+g":
+                pass  # there is no draft to edit now
             case _:
-                return False
+                return key in NEWLINE_KEYS
         return True
 
     def _leave_search(self) -> None:

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from textual import events
 from textual.binding import Binding
+from textual.screen import Screen
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from harness.ui.app.pasting import cleaned
 
-LEFT_TO_THE_APP = frozenset({"ctrl+c", "super+c", "ctrl+d", "ctrl+z", "f6", "f7"})
+LEFT_TO_THE_APP = frozenset({"ctrl+c", "super+c", "ctrl+d", "ctrl+z", "f6", "f7", "pageup", "pagedown"})
 """Keys that a text area would take and that mean something else in this program."""
 
 KEYS: Mapping[str, str] = {
@@ -114,6 +116,15 @@ class PromptText(TextArea, inherit_bindings=False):
             before = self.document.get_line(row)[:column]
             start = (row, len(re.sub(r"\S*\s*$", "", before))) if before else self.get_cursor_left_location()
         self.delete(start, end, maintain_selection_offset=False)
+
+    def on_mount(self) -> None:
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._place_cursor, immediate=True)
+
+    def _place_cursor(self, _: Screen[Any]) -> None:
+        """Move the terminal's cursor, where an input method opens its window, along with a text that moved."""
+        if self.has_focus and self.app.cursor_position != self.cursor_screen_offset:
+            self.app.cursor_position = self.cursor_screen_offset
+            self.refresh()
 
     async def _on_key(self, event: events.Key) -> None:
         event.prevent_default()

@@ -88,12 +88,17 @@ class Host(App[None]):
         return [candidate.label for candidate in offered.candidates] if offered.display else []
 
 
+async def type_keys(pilot: Pilot[None], *keys: str) -> None:
+    """Keys by their names, all in one burst, as a terminal sends them."""
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+    await pilot.pause()
+    await pilot.pause()
+
+
 async def type_text(pilot: Pilot[None], text: str) -> None:
-    """One key for each character, all in one burst, as a terminal sends them."""
-    for character in text:
-        pilot.app.post_message(events.Key(character, character))
-    await pilot.pause()
-    await pilot.pause()
+    """One key for each character."""
+    await type_keys(pilot, *text)
 
 
 async def paste(pilot: Pilot[None], text: str) -> None:

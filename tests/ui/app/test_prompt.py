@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.events import Key
 from textual.geometry import Offset
 
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.prompt_text import PromptText
-from tests.ui.app.host import Host, paste, type_text
+from tests.ui.app.host import Host, paste, type_keys, type_text
 
 pytestmark = pytest.mark.anyio
 SIZES = pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=["small", "large"])
@@ -40,11 +39,11 @@ async def test_a_blank_prompt_is_not_submitted() -> None:
 
 
 @SIZES
-@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter", "shift+\r"])
 async def test_a_line_break_is_typed_with(key: str, size: Size) -> None:
     app = Host()
     async with app.run_test(size=size) as pilot:
-        await pilot.press("a", key, "b", "enter")
+        await type_keys(pilot, "a", key, "b", "enter")
         assert app.submitted == ["a\nb"]
 
 
@@ -80,10 +79,7 @@ async def test_nothing_ticks_while_nobody_types() -> None:
 async def test_keys_typed_in_one_burst_work_in_their_order() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
-        for key in ("a", "b", "backspace", "c", "ctrl+a", "d", "enter", "e"):
-            app.post_message(Key(key, key if len(key) == 1 else None))
-        await pilot.pause()
-        await pilot.pause()
+        await type_keys(pilot, "a", "b", "backspace", "c", "ctrl+a", "d", "enter", "e")
         assert app.submitted == ["dac"]
         assert app.shown == "e"
 
@@ -109,7 +105,7 @@ async def test_keys_of_readline(keys: list[str], left: str) -> None:
         assert app.shown == left
 
 
-@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+d", "ctrl+z", "escape", "shift+tab", "ctrl+o", "f1", "f3", "f6"])
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+d", "ctrl+z", "escape", "shift+tab", "ctrl+o", "f1", "f6", "pageup"])
 async def test_keys_of_the_app_are_left_to_it(key: str) -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
@@ -184,6 +180,18 @@ async def test_wide_characters_wrap_and_the_terminal_cursor_stands_behind_them(s
         assert text.size.height == 2
         await pilot.press("enter")
         assert app.submitted == ["天気予報" + "あ" * (size[0] // 2)]
+
+
+@SIZES
+async def test_the_terminal_cursor_moves_along_when_a_list_pushes_the_text_down(size: Size) -> None:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await type_text(pilot, "/")
+        text = app.query_one(PromptText)
+        assert text.region.y > 1
+        assert app.cursor_position == text.region.offset + Offset(1, 0)
+        await pilot.press("escape")
+        assert app.cursor_position == text.region.offset + Offset(1, 0) == Offset(3, 1)
 
 
 # ── pastes ──────────────────────────────────────────────────────────────────────────────────────
