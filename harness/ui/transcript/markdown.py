@@ -15,7 +15,7 @@ from harness.ui.transcript.blocks import block_content, is_closed, plain_content
 from harness.visible import visible
 
 LARGEST_BLOCK = 40_000
-"""Characters of one block that are drawn at once; a larger one is drawn in parts."""
+"""Characters of one block that are looked into; more is code in parts, or shown as it is."""
 DEEPEST = 60
 """Levels of lists and quotes within each other; what is deeper is shown as it is."""
 
@@ -87,7 +87,9 @@ class StreamedMarkdown:
 
     def _finish_part(self, source: str) -> None:
         blocks = _Blocks(self._opening + source)
-        self._finished = self._with(blocks.drawn(self._width))
+        is_code = self._opening or blocks.open_code
+        drawn = blocks.drawn(self._width) if is_code else [plain_content(_shown(source.strip("\n")), self._width)]
+        self._finished = self._with(drawn)
         self._position += len(source)
         self._cut, self._opening = True, blocks.open_code
 

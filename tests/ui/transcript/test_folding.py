@@ -1,5 +1,6 @@
 """What happens in a session becomes entries, live and from a journal alike."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -260,3 +261,25 @@ def test_the_first_change_since_the_last_look_is_told_once() -> None:
     transcript.see(TextDelta("a"), 8.0)
     transcript.see(Notice("info", "two"), 9.0)
     assert transcript.take() == Changes(3)
+
+
+# ── cost ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cpu_seconds(pieces: int, settled: int) -> float:
+    """What it costs to see so many pieces of an answer below so many entries, with a look now and then."""
+    transcript = folded(*[Notice("info", str(number)) for number in range(settled)], REQUEST)
+    began = time.process_time()
+    for number in range(pieces):
+        transcript.see(TextDelta("ten chars "), 1.0)
+        transcript.take()
+        if number % 1_000 == 0:
+            assert len(transcript.entries) == settled + 1
+    transcript.see(PartialDiscarded(pieces * 10, "broken"), 2.0)
+    assert len(transcript.entries) == settled + 1
+    return time.process_time() - began
+
+
+def test_a_piece_costs_the_same_however_much_stands_there() -> None:
+    cpu_seconds(1_000, 10)
+    assert cpu_seconds(100_000, 10_000) < 5 * max(cpu_seconds(100_000, 10), 0.05)

@@ -1,0 +1,50 @@
+"""The styles of entries mean something in every theme, the ones of the terminal's own colours included."""
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.content import Content
+from textual.css.errors import UnresolvedVariableError
+from textual.widgets import Static
+
+from harness.events import ToolOutcome, TransitionCode, TurnEnded, Usage
+from harness.ui.line import Line, Tone
+from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Thinking
+from harness.ui.transcript.look import entry_content
+
+pytestmark = pytest.mark.anyio
+
+ENTRIES: list[Entry] = [
+    Said(1, "hello", 0.0),
+    Thinking("Hm.", done=True),
+    Answer("**bold** `code` [a](b)\n\n> quote\n\n```python\nreturn 'x'  # y\n```\n\n|a|\n|-|\n|b|"),
+    Call("c", "edit", "x", 0.0, outcome=ToolOutcome.OK, detail="--- a\n+++ b\n@@ @@\n-x\n+y"),
+    Call("c", "grep", "x", 0.0, outcome=ToolOutcome.BROKEN, result="timed out", failures=3),
+    Note(Line("↻", "retry", Tone.TROUBLE)),
+    Ended(TurnEnded(1, TransitionCode.MODEL_ERROR, "no", "", Usage(), 0.0, 1, 1, 1.0)),
+]
+
+
+class Showing(App[None]):
+    """Shows the entries as one text."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content("\n").join(entry_content(entry, 70, expanded=True) for entry in ENTRIES))
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light"])
+async def test_every_style_is_known_to_the_theme(theme: str) -> None:
+    app = Showing()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.theme = theme
+        await pilot.pause()
+        static = app.query_one(Static)
+        styles = {str(span.style) for entry in ENTRIES for span in entry_content(entry, 70, expanded=True).spans}
+        assert {"bold", "$text-muted", "$text-warning", "$text-error", "$text-success", "bold $accent"} <= styles
+        for style in styles:
+            means = app.stylesheet.parse_style(style)
+            assert means.foreground is not None or not style.rpartition(" ")[2].startswith("$"), style
+        with pytest.raises(UnresolvedVariableError):
+            app.stylesheet.parse_style("$no-such-colour")
+        lines = [static.render_line(line) for line in range(static.size.height)]
+        assert "timed out (3rd)" in "\n".join(line.text for line in lines)
+        assert len({segment.style.color for line in lines for segment in line if segment.style}) > 3
