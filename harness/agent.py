@@ -30,19 +30,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.assembly import (
-    capabilities_for,
-    dispatch_limits,
-    outputs_folder,
-    recovery_limits,
-    settings_here,
-    system_prompt,
-    tools_for,
-    with_faults,
-)
-from harness.breakers.board import Board
+from harness.assembly import settings_here
 from harness.clock import Clock, SystemClock
-from harness.connection import Connection
 from harness.conversation import Conversation, ignore
 from harness.events import (
     Block,
@@ -58,20 +47,10 @@ from harness.events import (
     TurnStarted,
 )
 from harness.executor.asker import Asker, Nobody
-from harness.executor.carrying import Executor
-from harness.executor.dispatching import Dispatching
 from harness.executor.facts import Facts
-from harness.executor.labels import Labels
-from harness.executor.model_calls import ModelCalls
-from harness.executor.shortening import Shortening
-from harness.executor.tool_calls import ToolCalls
 from harness.executor.turn import Turn
-from harness.executor.waiting import Signals
 from harness.executor.words import sendable
 from harness.model import prompt as prompts
-from harness.model.catalogue import Catalogue
-from harness.model.tokens import TokenCounter
-from harness.permissions import Mode, Permissions
 from harness.recovery import (
     Compact,
     Continue,
@@ -91,7 +70,7 @@ from harness.recovery import (
 from harness.settings import Settings
 from harness.tools.process import end_left_over
 from harness.tools.tool import Tool
-from harness.tools.toolbox import Toolbox
+from harness.wiring import wired
 
 
 class Agent:
@@ -134,60 +113,26 @@ class Agent:
         self.settings = settings or settings_here(overrides)
         self.conversation = conversation or Conversation(ignore)
         self.model = self.settings.model
-        self._asker = asker or Nobody()
         self._clock = clock or SystemClock()
         self._log = log or logging.getLogger("harness")
-        self._signals = Signals()
         self._one_at_a_time = asyncio.Lock()
-        self._catalogue = Catalogue()
         self._facts = Facts(self.settings.workspace)
-        self._limits = recovery_limits(self.settings, interactive=self._asker.present)
-        self._counter = TokenCounter()
         if settings is None:
             reread = reread or (lambda: settings_here(overrides))
-        self._connection = Connection(self.settings, self._log, self._counter, reread)
-        self.permissions = Permissions(Mode(self.settings.permission_mode))
-        self.toolbox = Toolbox(tools_for(self.settings) if tools is None else with_faults(tools, self.settings))
-        self._calls = ModelCalls(
-            lambda: self._connection.client,
+        parts = wired(
+            self.settings,
             self.conversation,
-            self._catalogue,
-            self._counter,
+            asker or Nobody(),
             self._clock,
-            system=system_prompt(self.settings),
-            tools=self.toolbox.specs(),
+            self._log,
+            tools=tools,
+            outputs=outputs,
+            reread=reread,
         )
-        workspace, self._outputs = self.settings.workspace, outputs or outputs_folder(self.settings)
-        board = Board(self.toolbox.names, capabilities_for(self.settings, self.toolbox), dispatch_limits(self.settings))
-        self.dispatching = Dispatching(board, self.conversation, self._clock)
-        self._labels = Labels(strict=self.settings.strict_freshness)
-        self._tools = ToolCalls(
-            self.toolbox,
-            self.permissions,
-            self._asker,
-            self.conversation,
-            self.dispatching,
-            self._labels,
-            self._clock,
-            workspace=workspace,
-            outputs=self._outputs,
-            count_errors=self.settings.count_errors,
-            log=self._log,
-        )
-        shortening = Shortening(
-            self._calls, self.conversation, self.toolbox, self._clock, workspace=workspace, outputs=self._outputs
-        )
-        self._executor = Executor(
-            self.conversation,
-            self._connection,
-            self._calls,
-            shortening,
-            self._asker,
-            self._limits,
-            self._clock,
-            self._signals,
-            model=self.model,
-        )
+        self._limits, self._signals, self._outputs = parts.limits, parts.signals, parts.outputs
+        self._connection, self._calls = parts.connection, parts.calls
+        self._labels, self._tools, self._executor = parts.labels, parts.tools, parts.executor
+        self.permissions, self.toolbox, self.dispatching = parts.permissions, parts.toolbox, parts.dispatching
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
 

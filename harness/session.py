@@ -1,7 +1,6 @@
 """A session: an agent whose every event is kept in a journal. What the front ends use, and all they use."""
 
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, fields
 from itertools import islice
@@ -14,13 +13,12 @@ from harness.breakers.printed import report_lines, table_lines
 from harness.breakers.wording import in_words
 from harness.clock import Clock
 from harness.conversation import Conversation
-from harness.errors import HarnessError, JournalError
+from harness.errors import HarnessError
 from harness.events import (
     BreakerCommand,
     DispatchLimits,
     Event,
     HealthRow,
-    Notice,
     PauseReport,
     Route,
     SessionResumed,
@@ -30,6 +28,7 @@ from harness.events import (
 from harness.executor.asker import Asker, Nobody, WaitChoice
 from harness.journal import Journal, Record, SessionState, SessionSummary
 from harness.permissions import Answer, PermissionRequest
+from harness.recording import Recorder, unobserved
 from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
 from harness.tools.ignoring import walk_files
@@ -68,7 +67,7 @@ class Session:
     """A conversation with a journal. Make one with `open_session`."""
 
     def __init__(
-        self, agent: Agent, path: Path, recorder: "Recorder", state: SessionState, skipped_lines: int = 0
+        self, agent: Agent, path: Path, recorder: Recorder, state: SessionState, skipped_lines: int = 0
     ) -> None:
         self._agent = agent
         self._recorder = recorder
@@ -235,39 +234,6 @@ class Session:
         await self.aclose()
 
 
-class Recorder:
-    """Writes events to the journal; a disk that is full is reported once, and the conversation goes on."""
-
-    def __init__(self, kept: Journal, observer: Callable[[Event, float], None]) -> None:
-        self.journal = kept
-        self._observer = observer
-        self.tell: Callable[[Event], None] = _unheard
-        """Shows an event without recording it."""
-
-    def __call__(self, event: Event) -> None:
-        was_behind = self.journal.behind
-        record = None
-        try:
-            record = self.journal.append(event)
-        except JournalError as error:
-            self._say(Notice("error", str(error)))
-        self._observer(event, record.at if record else time.time())
-        if was_behind and not self.journal.behind:
-            self._say(Notice("info", "The journal is written again; nothing was lost."))
-
-    def _say(self, notice: Notice) -> None:
-        self._observer(notice, time.time())
-        self.tell(notice)
-
-
-def _unheard(event: Event) -> None:
-    """Nobody listens yet."""
-
-
-def _unobserved(event: Event, at: float) -> None:
-    """Nobody watches."""
-
-
 def sessions_of(settings: Settings) -> tuple[SessionSummary, ...]:
     """The sessions of the workspace, the one used last first."""
     return journal.sessions(journal.session_folder(settings.workspace, settings.state_dir))
@@ -300,7 +266,7 @@ async def open_session(
     """
     opening = opening or Opening()
     settings = loaded.settings
-    observer = observer or _unobserved
+    observer = observer or unobserved
     folder = journal.session_folder(settings.workspace, settings.state_dir)
     state, skipped = SessionState(), 0
     records: tuple[Record, ...] = ()

@@ -30,6 +30,8 @@ AGENT_LEVEL = {
     "capability_files",
     "breaker_history",
     "following",
+    "recording",
+    "wiring",
     "toml_places",
 }
 FRONT = {"ui", "logs", "cli", "commands", "doctor", "__main__"}

@@ -1,0 +1,119 @@
+"""How the parts of one agent are put together. What each does is said where it is written."""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.assembly import (
+    capabilities_for,
+    dispatch_limits,
+    outputs_folder,
+    recovery_limits,
+    system_prompt,
+    tools_for,
+    with_faults,
+)
+from harness.breakers.board import Board
+from harness.clock import Clock
+from harness.connection import Connection
+from harness.conversation import Conversation
+from harness.executor.asker import Asker
+from harness.executor.carrying import Executor
+from harness.executor.dispatching import Dispatching
+from harness.executor.labels import Labels
+from harness.executor.model_calls import ModelCalls
+from harness.executor.shortening import Shortening
+from harness.executor.tool_calls import ToolCalls
+from harness.executor.waiting import Signals
+from harness.model.catalogue import Catalogue
+from harness.model.tokens import TokenCounter
+from harness.permissions import Mode, Permissions
+from harness.recovery import RecoveryLimits
+from harness.settings import Settings
+from harness.tools.tool import Tool
+from harness.tools.toolbox import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an agent works with. All of them share one conversation."""
+
+    limits: RecoveryLimits
+    signals: Signals
+    connection: Connection
+    permissions: Permissions
+    toolbox: Toolbox
+    calls: ModelCalls
+    dispatching: Dispatching
+    labels: Labels
+    tools: ToolCalls
+    executor: Executor
+    outputs: Path
+    """Folder for results too long for the history."""
+
+
+def wired(
+    settings: Settings,
+    conversation: Conversation,
+    asker: Asker,
+    clock: Clock,
+    log: logging.Logger,
+    *,
+    tools: Iterable[Tool] | None,
+    outputs: Path | None,
+    reread: Callable[[], Settings] | None,
+) -> Parts:
+    """The parts of an agent with these settings; what may be None is as for `Agent`.
+
+    Raises SettingsError when a setting cannot be used.
+    """
+    outputs = outputs or outputs_folder(settings)
+    limits = recovery_limits(settings, interactive=asker.present)
+    signals = Signals()
+    counter = TokenCounter()
+    connection = Connection(settings, log, counter, reread)
+    permissions = Permissions(Mode(settings.permission_mode))
+    toolbox = Toolbox(tools_for(settings) if tools is None else with_faults(tools, settings))
+    calls = ModelCalls(
+        lambda: connection.client,
+        conversation,
+        Catalogue(),
+        counter,
+        clock,
+        system=system_prompt(settings),
+        tools=toolbox.specs(),
+    )
+    board = Board(toolbox.names, capabilities_for(settings, toolbox), dispatch_limits(settings))
+    dispatching = Dispatching(board, conversation, clock)
+    labels = Labels(strict=settings.strict_freshness)
+    tool_calls = ToolCalls(
+        toolbox,
+        permissions,
+        asker,
+        conversation,
+        dispatching,
+        labels,
+        clock,
+        workspace=settings.workspace,
+        outputs=outputs,
+        count_errors=settings.count_errors,
+        log=log,
+    )
+    shortening = Shortening(calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs)
+    executor = Executor(
+        conversation, connection, calls, shortening, asker, limits, clock, signals, model=settings.model
+    )
+    return Parts(
+        limits=limits,
+        signals=signals,
+        connection=connection,
+        permissions=permissions,
+        toolbox=toolbox,
+        calls=calls,
+        dispatching=dispatching,
+        labels=labels,
+        tools=tool_calls,
+        executor=executor,
+        outputs=outputs,
+    )
