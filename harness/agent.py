@@ -51,6 +51,7 @@ from harness.executor.facts import Facts
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
 from harness.model import prompt as prompts
+from harness.permissions import Mode
 from harness.recovery import (
     Compact,
     Continue,
@@ -168,6 +169,11 @@ class Agent:
         self.conversation.emit(SettingChanged("model", model))
         self._executor.use_model(model)
         self.model = model
+
+    def set_permission_mode(self, mode: Mode) -> None:
+        """Decide tool calls by another mode from the next one on, also those of a turn that runs."""
+        self.permissions.mode = mode
+        self.conversation.emit(SettingChanged("permission_mode", mode))
 
     def interrupt(self) -> None:
         """End the turn as soon as possible; what has arrived is kept."""

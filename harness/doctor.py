@@ -23,6 +23,7 @@ from harness.ui.plain import has_colours
 PACKAGES = ("anthropic", "httpx2", "pydantic", "tiktoken", "textual")
 PERMISSIONS = {
     "ask": "asks before it writes or runs something",
+    "edits": "writes files without asking, asks before it runs something",
     "yolo": "writes and runs without asking",
     "deny": "reads only",
 }

@@ -23,11 +23,12 @@ from harness.events import (
     Route,
     SessionResumed,
     SessionStarted,
+    SettingChanged,
     SpendChanged,
 )
 from harness.executor.asker import Asker, Nobody, WaitChoice
 from harness.journal import Journal, Record, SessionState, SessionSummary
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import Answer, Mode, PermissionRequest
 from harness.recording import Recorder, unobserved
 from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
@@ -187,6 +188,17 @@ class Session:
         """Ask another model from the next turn on."""
         self._agent.set_model(model)
 
+    @property
+    def permission_mode(self) -> str:
+        """What happens to a tool call that writes or runs; the words are those of `Mode`."""
+        return self._agent.permissions.mode.value
+
+    def set_permission_mode(self, mode: str) -> None:
+        """Decide tool calls by another mode from the next one on. Raises HarnessError for one that does not exist."""
+        if mode not in tuple(Mode):
+            raise HarnessError(f"There is no permission mode {mode}; there are {', '.join(Mode)}.")
+        self._agent.set_permission_mode(Mode(mode))
+
     def interrupt(self) -> None:
         """End the turn that runs."""
         self._agent.interrupt()
@@ -306,6 +318,8 @@ async def open_session(
     resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
     agent.dispatching.recall((record.event, record.at) for record in records)
     conversation.emit(started if opening.resume is None else resumed)
+    if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
+        agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program
     agent.dispatching.announce()
     return Session(agent, kept.path, recorder, state, skipped)
 

@@ -46,7 +46,7 @@ class SessionResumed(Event):
 
 @dataclass(frozen=True, slots=True)
 class SettingChanged(Event):
-    """A setting was changed while the session ran, for example by /model."""
+    """A setting was changed while the session ran, for example by /model or /mode."""
 
     name: str
     value: str

@@ -15,7 +15,10 @@ SHELL = "bash"
 
 
 class Permissions:
-    """Decides requests by rules, by effect, by remembered answers and by mode, in this order."""
+    """Decides requests by rules, by effect, by remembered answers and by mode, in this order.
+
+    A session that only reads is the exception: there no earlier answer counts.
+    """
 
     def __init__(self, mode: Mode, rules: tuple[Rule, ...] = ()) -> None:
         self.mode = mode
@@ -31,16 +34,17 @@ class Permissions:
             return Deny(f"{request.outside} is outside the workspace", by="rule")
         if request.effect is Effect.READ:
             return Allow("reading inside the workspace is always allowed")
+        if self.mode is Mode.DENY:
+            why = f"this session only reads, and {request.tool} {_verb(request.effect)}"
+            return Deny(f"{why}; only the person can change that, with /mode or --yolo", by="mode")
         if _scope(request) in self._always:
             return Allow("allowed for this session", by="person")
         match self.mode:
             case Mode.YOLO:
                 return Allow("everything is allowed in this mode", by="mode")
-            case Mode.DENY:
-                return Deny(
-                    f"{request.tool} {_verb(request.effect)} and nobody is there to ask; --yolo allows it", by="mode"
-                )
-            case Mode.ASK:
+            case Mode.EDITS if request.effect is Effect.WRITE:
+                return Allow("writing inside the workspace is allowed in this mode", by="mode")
+            case Mode.ASK | Mode.EDITS:
                 return Ask(f"{request.tool} {_verb(request.effect)}")
 
     def remember(self, request: PermissionRequest, answer: Answer) -> Allow | Deny:

@@ -14,10 +14,12 @@ class Mode(StrEnum):
 
     ASK = "ask"
     """A person is asked."""
+    EDITS = "edits"
+    """What writes files is allowed; about what runs programs a person is asked."""
     YOLO = "yolo"
     """It is allowed."""
     DENY = "deny"
-    """It is refused: nobody is there to ask."""
+    """It is refused: the session only reads."""
 
 
 @dataclass(frozen=True, slots=True)

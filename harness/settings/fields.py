@@ -50,7 +50,7 @@ class Settings(BaseModel):
     state_dir: Place | None = None
     """Where sessions and long outputs are kept; unset: the platform's folder for the state of programs."""
     permission_mode: PermissionMode = "ask"
-    """What happens before a tool writes or runs something: ask, allow everything (yolo), or refuse (deny)."""
+    """Before a tool writes or runs something: ask, ask about programs only (edits), allow it (yolo), refuse (deny)."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
     debug: Switch = False

@@ -41,7 +41,7 @@ SecretText = Annotated[Secret, Fits("a text")]
 Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
-PermissionMode = Annotated[Literal["ask", "yolo", "deny"], Fits('"ask", "yolo" or "deny"')]
+PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 
 
 def words_for(kind: Any) -> str:

@@ -127,10 +127,11 @@ def _restricted(source: Source, forbidden: set[str], user_file: Path) -> Source:
             raise SettingsError(
                 f"{given.origin} is refused: {KEYS_REASON}; put it into the environment or {user_file}."
             )
-        if name == "permission_mode" and given.value == "yolo" and given.layer is not Layer.USER:
+        if name == "permission_mode" and given.value in ("edits", "yolo") and given.layer is not Layer.USER:
+            remedy = "use the flag --yolo" if given.value == "yolo" else f"put it into {user_file}"
             raise SettingsError(
-                f"{given.origin} = 'yolo' is refused: a folder that you cloned must not switch questions off; "
-                "use the flag --yolo."
+                f"{given.origin} = {given.value!r} is refused: a folder that you cloned must not switch questions off; "
+                f"{remedy}."
             )
     return source
 

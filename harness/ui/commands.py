@@ -123,6 +123,26 @@ def _model(session: Session, argument: str) -> Result:
     return Say(f"{argument} answers from the next prompt on.")
 
 
+MODES: Mapping[str, str] = MappingProxyType(
+    {
+        "ask": "asks before writing or running",
+        "edits": "writes files without asking, asks before running",
+        "yolo": "everything allowed",
+        "deny": "read only",
+    }
+)
+"""What a permission mode means."""
+
+
+def _mode(session: Session, argument: str) -> Result:
+    mode = "deny" if argument == "read" else argument
+    if argument and mode not in MODES:
+        raise CommandError(f"{argument!r} is no permission mode; type /mode ask, edits, read or yolo.")
+    if mode:
+        session.set_permission_mode(mode)
+    return Say(f"permissions: {MODES[session.permission_mode]}")
+
+
 def _resume(session: Session, argument: str) -> Result:
     found = session.sessions()
     if not argument:
@@ -173,9 +193,7 @@ def _status(session: Session, argument: str) -> Result:
         "session": f"{session.id}, {session.turn} turns",
         "model": f"{session.model} at {session.address}",
         "folder": settings.workspace,
-        "permissions": {"ask": "asks before writing or running", "yolo": "everything allowed", "deny": "reading only"}[
-            settings.permission_mode
-        ],
+        "permissions": MODES[session.permission_mode],
         "context": f"about {tokens:,} of {window:,} tokens",
         "spent": dollars(session.spend.cost_usd),
         "journal": session.path,
@@ -275,6 +293,7 @@ _TABLE: Sequence[Command] = (
     Command("clear", "", "forget the conversation and start over", _clear),
     Command("compact", "[focus]", "shorten the history; focus says what must stay", _compact),
     Command("model", "[name]", "show the model, or ask another one from now on", _model),
+    Command("mode", "[ask|edits|read|yolo]", "what happens before a tool writes or runs something", _mode),
     Command("resume", "[id]", "go on with another session of this folder", _resume),
     Command("fork", "", "go on in a copy of this session", _fork),
     Command("export", "[file] [markdown|json]", "write the session to a file", _export),

@@ -20,8 +20,8 @@ def request(
 
 @pytest.mark.parametrize(("mode", "effect"), product(Mode, Effect))
 def test_the_table_of_modes(mode: Mode, effect: Effect) -> None:
-    expected: type[Decision] = {Mode.ASK: Ask, Mode.YOLO: Allow, Mode.DENY: Deny}[mode]
-    if effect is Effect.READ:
+    expected: type[Decision] = {Mode.ASK: Ask, Mode.EDITS: Ask, Mode.YOLO: Allow, Mode.DENY: Deny}[mode]
+    if effect is Effect.READ or (mode, effect) == (Mode.EDITS, Effect.WRITE):
         expected = Allow
     decision = Permissions(mode).decide(request(effect))
     assert isinstance(decision, expected)
@@ -76,10 +76,22 @@ def test_a_reason_goes_back_to_the_model() -> None:
     assert "no reason was given" in unexplained.message
 
 
-def test_without_a_person_the_reason_names_the_remedy() -> None:
+def test_a_session_that_only_reads_says_so_and_names_the_remedy() -> None:
     denied = Permissions(Mode.DENY).decide(request())
     assert isinstance(denied, Deny)
-    assert denied.message == ("This was not allowed: bash runs a program and nobody is there to ask; --yolo allows it.")
+    assert denied.message == (
+        "This was not allowed: this session only reads, and bash runs a program; "
+        "only the person can change that, with /mode or --yolo."
+    )
+
+
+def test_where_a_session_only_reads_no_earlier_answer_counts() -> None:
+    permissions = Permissions(Mode.ASK)
+    permissions.remember(request(command="ls"), Answer("always"))
+    permissions.mode = Mode.DENY
+    assert isinstance(permissions.decide(request(command="ls")), Deny)
+    permissions.mode = Mode.ASK
+    assert isinstance(permissions.decide(request(command="ls")), Allow)
 
 
 def test_rules_come_first_and_the_first_decision_counts() -> None:

@@ -193,6 +193,7 @@ def test_a_users_file_with_a_key_that_others_can_read_is_noted(place: Place) -> 
         ('auth_token = "x"', "must not decide about keys"),
         ('base_url = "http://evil"', "must not decide about keys"),
         ('permission_mode = "yolo"', "must not switch questions off; use the flag --yolo"),
+        ('permission_mode = "edits"', "must not switch questions off; put it into "),
         ('workspace = "/"', "cannot be set in a file; use --cwd"),
         ('tool_faults = "grep-dies"', "must not break your tools; use the flag --tool-faults"),
     ],

@@ -27,7 +27,7 @@ from tests.settings.conftest import Place
         ("fallback_models = ['a', 'b', 'c', 'd']", ": fallback_models = ['a', 'b', 'c', 'd']; give up to three model"),
         ("fallback_models = 3", ": fallback_models = 3; give up to three model names."),
         ("fallback_models = ['a', 3]", ": fallback_models = ['a', 3]; give up to three model names."),
-        ("permission_mode = 'maybe'", """: permission_mode = 'maybe'; give "ask", "yolo" or "deny"."""),
+        ("permission_mode = 'maybe'", """: permission_mode = 'maybe'; give "ask", "edits", "yolo" or "deny"."""),
         ("state_dir = 3", ": state_dir = 3; give a path."),
         ("api_key = 123456", ": api_key = no text; give a text."),
         ("max_turns = '" + "x" * 500 + "'", "x…; give a whole number"),

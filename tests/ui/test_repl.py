@@ -102,7 +102,7 @@ async def test_a_conversation_with_all_that_can_come_between(place: Place) -> No
 
         terminal.type("\n/cost\n")
         await terminal.sees("6 requests")
-        terminal.type("/modle x\n")
+        terminal.type("/modell x\n")
         await terminal.sees("did you mean /model?")
         await terminal.sees("> ")
         await interrupt_prompt(terminal)
@@ -129,6 +129,11 @@ async def test_commands_in_the_terminal(place: Place) -> None:
             "/tools": "write_file   writes",
             "/context": "200,000 tokens",
             "/model other-model": "other-model answers from the next prompt on",
+            "/mode": "permissions: asks before writing or running",
+            "/mode read": "permissions: read only",
+            "/mode nonsense": "'nonsense' is no permission mode",
+            "/status ": "permissions  read only",
+            "/mode edits": "writes files without asking",
             "/export page.md": "Written to",
             "/export page.md ": "exists already",
             "/resume nothing": "nothing",
