@@ -8,6 +8,7 @@ import signal
 import struct
 import sys
 import termios
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -82,9 +83,10 @@ async def end_of(process: asyncio.subprocess.Process, stdin: str = "") -> Finish
 class Terminal:
     """The command in a terminal of its own; use as an async context manager."""
 
-    def __init__(self, place: Place, *arguments: str) -> None:
+    def __init__(self, place: Place, *arguments: str, command: Sequence[str] = COMMAND) -> None:
         self._place = place
         self._arguments = arguments
+        self._command = command
         self._arrived = asyncio.Event()
         self._seen = 0
         self.screen = ""
@@ -94,7 +96,7 @@ class Terminal:
         self._pid, self._master = pty.fork()
         if self._pid == 0:
             os.chdir(self._place.folder)
-            os.execvpe(COMMAND[0], [*COMMAND, *self._arguments], self._place.environment)
+            os.execvpe(self._command[0], [*self._command, *self._arguments], self._place.environment)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
         asyncio.get_running_loop().add_reader(self._master, self._read)
         return self
