@@ -1,4 +1,4 @@
-"""Events become the panel: the same live, while another process is watched, and when a file is replayed."""
+"""What happens in a session becomes what the panel shows, live and from a journal alike."""
 
 from collections import OrderedDict
 from dataclasses import replace
@@ -6,74 +6,137 @@ from dataclasses import replace
 from harness.events import (
     BreakerChanged,
     BreakerState,
+    ChangeReason,
     CompactionEnded,
     Dispatch,
     Dispatched,
     DispatchLimitsSet,
     Event,
     FailureCharged,
-    FaultKind,
     FaultOccurred,
     HistoryReplaced,
     ModelSwitched,
+    Notice,
     PauseReported,
     PermissionAnswered,
     PermissionAsked,
     PlanChanged,
+    ReplyReceived,
     RequestSent,
     RetryScheduled,
     SessionResumed,
     SessionStarted,
+    SilenceHint,
     SpendChanged,
     StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
     ToolEnded,
     ToolStarted,
     Transition,
     TurnEnded,
     TurnStarted,
 )
-from harness.ui.panel.health import MODEL, Health
-from harness.ui.panel.model_block import model_after
-from harness.ui.panel.state import Mark, Panel
+from harness.ui.panel import model_block
+from harness.ui.panel.health import Health
+from harness.ui.panel.state import Mark, Panel, Phase
 
-REMEMBERED = 500
-"""Steps that can be walked back to."""
+KEPT_STEPS = 500
+"""Steps that can be shown again."""
+KEPT_FAILURES = 100
+"""Failures of one turn that are kept; those that cost nothing have no other bound."""
 
 
 class PanelFold:
-    """Folds the events of a session, and remembers how the panel was at the end of each step."""
+    """The panel as it is now, and as it was when each of the last steps ended."""
 
     def __init__(self) -> None:
         self._panel = Panel()
+        """Folded from what a journal keeps."""
         self._health = Health()
-        self._moments: OrderedDict[int, Panel] = OrderedDict()
+        self._turn_runs = False
+        self._cycle_has_step = False
+        """A step began since the failure budget was fresh. Until then charges belong to the cycle before: a batch that
+        was cut off counts when the next cycle begins."""
+        self._ends: OrderedDict[int, Panel] = OrderedDict()
+        """The panel at the end of each step, without the timeline: that is the same for all of them."""
+        self._answering: float | None = None
+        """Unix time of the first piece of the answer that streams in; so much and `_silence` come from transients."""
+        self._silence: SilenceHint | None = None
 
     @property
     def now(self) -> Panel:
-        """The panel after the last event."""
-        return self._panel
+        """The panel after all that was seen."""
+        panel = self._panel
+        if self._answering is not None:
+            panel = replace(panel, model=replace(panel.model, phase=Phase.ANSWERING, since=self._answering))
+        if self._silence is not None:
+            panel = replace(panel, model=replace(panel.model, silence=self._silence))
+        return panel
 
     @property
     def steps(self) -> tuple[int, ...]:
         """The steps that can be shown, oldest first."""
-        return (*self._moments, self._panel.step) if self._panel.step else ()
+        return tuple(mark.step for mark in self._panel.marks)
 
     def at_step(self, step: int) -> Panel:
-        """The panel at the end of a step; for the last one: now. Raises KeyError for one that is not remembered."""
-        if step == self._panel.step:
-            return self._panel
-        return self._moments[step]
+        """The panel at the moment at which `step` ended; of the last step it is the panel now.
+
+        The timeline is that of the whole session. Raises KeyError for a step that is unknown or too old.
+        """
+        if self._panel.marks and step == self._panel.marks[-1].step:
+            return self.now
+        return replace(self._ends[step], marks=self._panel.marks)
 
     def see(self, event: Event, at: float) -> None:
-        """Take in the next event.
+        """Take in an event of Unix time `at`."""
+        match event:
+            case TextDelta() | ThinkingDelta() | ToolCallDelta():
+                self._streamed(at)
+            case SilenceHint():
+                if self._panel.model.phase in (Phase.ASKING, Phase.COMPACTING):
+                    self._silence = event
+            case Notice():
+                pass
+            case _:
+                self._fold(event, at)
+                self._end_streaming(event)
 
-        Args:
-            event: what happened.
-            at: when, in Unix time.
-        """
-        if isinstance(event, StepStarted):
-            self._remember(event.step)
-        panel = _facts(self._panel, event)
+    # ── what is only seen live ──────────────────────────────────────────────────────────────────
+
+    def _streamed(self, at: float) -> None:
+        self._silence = None
+        if self._panel.model.phase is Phase.ASKING and self._answering is None:
+            self._answering = at
+
+    def _end_streaming(self, event: Event) -> None:
+        """What a transient event said holds while the request is out that it was about."""
+        phase = self._panel.model.phase
+        if isinstance(event, RequestSent) or phase is not Phase.ASKING:
+            self._answering = None
+        if isinstance(event, RequestSent) or phase not in (Phase.ASKING, Phase.COMPACTING):
+            self._silence = None
+
+    # ── what a journal keeps ────────────────────────────────────────────────────────────────────
+
+    def _fold(self, event: Event, at: float) -> None:
+        match event:
+            case TurnStarted():
+                self._end_step()
+                self._turn_runs, self._cycle_has_step = True, False
+            case SessionStarted() | SessionResumed():
+                self._end_step()
+                self._turn_runs = self._cycle_has_step = False
+            case StepStarted():
+                self._end_step()
+                self._cycle_has_step = True
+            case FailureCharged() if not self._cycle_has_step:
+                self._panel = replace(self._panel, at=at)
+                return
+            case TurnEnded():
+                self._turn_runs = False
+        panel = _marked(_after(self._panel, event), event)
         if self._health.see(event, at):
             health = self._health
             panel = replace(
@@ -83,104 +146,106 @@ class PanelFold:
                 routes=health.routes,
                 cascades=health.cascades,
             )
-        model = model_after(panel.model, event, at, busy=bool(panel.running))
-        if not event.transient:
-            panel = replace(panel, at=at, marks=_marked(panel.marks, event, model.chosen))
-        self._panel = panel if model is panel.model else replace(panel, model=model)
+        model = model_block.after(panel.model, event, at, self._resting)
+        if isinstance(event, ToolStarted | ToolEnded | PermissionAsked | PermissionAnswered):
+            model = model_block.in_phase(model, self._phase_of_tools(panel), at)
+        self._panel = replace(panel, model=model, at=at)
 
-    def _remember(self, step: int) -> None:
-        before = self._panel
-        if before.step and before.step != step:
-            self._moments[before.step] = before
-        while len(self._moments) >= REMEMBERED:
-            self._moments.popitem(last=False)
+    @property
+    def _resting(self) -> Phase:
+        return Phase.DECIDING if self._turn_runs else Phase.IDLE
+
+    def _phase_of_tools(self, panel: Panel) -> Phase:
+        if panel.asked:
+            return Phase.PERMISSION
+        return Phase.TOOLS if panel.running else self._resting
+
+    def _end_step(self) -> None:
+        """The step that went on until now is over."""
+        panel = self._panel
+        if panel.marks and panel.marks[-1].step not in self._ends:
+            self._ends[panel.marks[-1].step] = replace(panel, marks=())
+        while len(self._ends) > KEPT_STEPS:
+            self._ends.popitem(last=False)
 
 
-def _facts(panel: Panel, event: Event) -> Panel:
-    """The panel with what an event says besides the model and the tools' health."""
+def _after(panel: Panel, event: Event) -> Panel:
+    """The panel after an event, without what the model block, the breakers and the timeline make of it."""
     match event:
-        case SessionStarted(session_id=id):
-            return replace(panel, session_id=id)
+        case SessionStarted(session_id=session_id):
+            return Panel(session_id=session_id)
         case SessionResumed():
-            return _new_cycle(panel)
-        case TurnStarted(turn=turn):
-            plan = panel.plan if not event.prompt else ()
-            return replace(_new_cycle(panel), turn=turn, paused=None, ended=None, plan=plan, deferred=())
-        case TurnEnded():
-            return replace(panel, ended=event, running=(), asked=None)
+            return replace(panel, consumed=0, failures=(), running=(), asked=None)
+        case TurnStarted(turn=turn, prompt=prompt):
+            plan = () if prompt else panel.plan  # a turn without a prompt goes on with the old task
+            begun = replace(panel, turn=turn, plan=plan, consumed=0, failures=(), running=(), asked=None)
+            return replace(begun, deferred=(), paused=None, ended=None)
         case StepStarted(step=step):
             return replace(panel, step=step)
-        case RequestSent(estimated_tokens=tokens, window=window):
+        case RequestSent(purpose="turn", estimated_tokens=tokens, window=window):
             return replace(panel, context_tokens=tokens, window=window or panel.window)
+        case ReplyReceived(usage=usage) if panel.model.compacting is None and usage.prompt:
+            return replace(panel, context_tokens=usage.prompt + usage.output)
         case CompactionEnded(succeeded=True, tokens_after=tokens):
             return replace(panel, context_tokens=tokens)
-        case HistoryReplaced(messages=()):
+        case HistoryReplaced(reason="clear"):
             return replace(panel, context_tokens=0)
         case SpendChanged():
             return replace(panel, spend=event)
-        case _:
-            return _tools(panel, event)
-
-
-def _tools(panel: Panel, event: Event) -> Panel:
-    match event:
-        case ToolStarted():
-            return replace(panel, running=(*panel.running, event), asked=None)
-        case ToolEnded(call_id=id):
-            asked = None if panel.asked is not None and panel.asked.call_id == id else panel.asked
-            return replace(panel, running=tuple(one for one in panel.running if one.call_id != id), asked=asked)
         case PermissionAsked():
             return replace(panel, asked=event)
-        case PermissionAnswered():
+        case PermissionAnswered(call_id=call_id) if panel.asked and panel.asked.call_id == call_id:
             return replace(panel, asked=None)
+        case ToolStarted():
+            return replace(panel, running=(*panel.running, event))
+        case ToolEnded(call_id=call_id):
+            asked = None if panel.asked and panel.asked.call_id == call_id else panel.asked
+            running = tuple(tool for tool in panel.running if tool.call_id != call_id)
+            return replace(panel, running=running, asked=asked)
+        case FailureCharged(consumed=consumed, budget=budget):
+            failures = (*panel.failures, event)[-KEPT_FAILURES:]
+            return replace(panel, consumed=consumed, budget=budget, failures=failures)
         case DispatchLimitsSet(limits=limits):
             return replace(panel, budget=limits.budget)
-        case FailureCharged():
-            return replace(
-                panel, failures=(*panel.failures, event)[-REMEMBERED:], consumed=event.consumed, budget=event.budget
-            )
         case PlanChanged(items=items):
             return replace(panel, plan=items)
         case PauseReported(report=report):
-            return replace(panel, paused=report, deferred=report.deferred, consumed=report.consumed)
+            return replace(panel, paused=report, deferred=report.deferred)
+        case TurnEnded():
+            return replace(panel, ended=event, running=(), asked=None)
         case _:
             return panel
 
 
-def _new_cycle(panel: Panel) -> Panel:
-    return replace(panel, consumed=0, failures=(), running=(), asked=None)
-
-
-# ── the timeline ────────────────────────────────────────────────────────────────────────────────
-
-
-def _marked(marks: tuple[Mark, ...], event: Event, chosen: str) -> tuple[Mark, ...]:
-    """The timeline after an event; `chosen` is the model to which it is no switch to return."""
+def _marked(panel: Panel, event: Event) -> Panel:
+    """The panel with what the event adds to the timeline."""
     if isinstance(event, StepStarted):
-        return (*marks, Mark(event.step))[-REMEMBERED:]
-    if not marks:
-        return marks
-    last = _noted(marks[-1], event, chosen)
-    return marks if last is marks[-1] else (*marks[:-1], last)
+        return replace(panel, marks=(*panel.marks, Mark(event.step))[-KEPT_STEPS:])
+    if not panel.marks:
+        return panel
+    mark = _mark(panel.marks[-1], event)
+    return panel if mark is panel.marks[-1] else replace(panel, marks=(*panel.marks[:-1], mark))
 
 
-def _noted(mark: Mark, event: Event, chosen: str) -> Mark:
+def _mark(mark: Mark, event: Event) -> Mark:
     match event:
-        case Transition(step=mark.step, code=code):
+        case Transition(code=code):
             return replace(mark, code=code)
         case RetryScheduled():
             return replace(mark, retries=mark.retries + 1)
-        case FaultOccurred(fault=fault) if fault.kind is not FaultKind.CANCELLED:
+        case FaultOccurred():
             return replace(mark, faults=mark.faults + 1)
         case ToolEnded(failure=failure) if failure is not None:
             return replace(mark, tool_failures=mark.tool_failures + 1)
         case Dispatched(dispatch=Dispatch.SKIP | Dispatch.PAUSE):
             return replace(mark, skipped=mark.skipped + 1)
-        case BreakerChanged(key=key, after=BreakerState.OPEN) if event.before is not event.after:
-            return replace(mark, opened=mark.opened + (not key.startswith(MODEL)))
+        case BreakerChanged(before=before, after=BreakerState.OPEN) if before is BreakerState.CLOSED:
+            return replace(mark, opened=mark.opened + 1)
+        case BreakerChanged(why=ChangeReason.PROBE_GIVEN):
+            return replace(mark, probes=mark.probes + 1)
         case CompactionEnded(succeeded=True):
             return replace(mark, compacted=True)
-        case ModelSwitched(to_model=name) if name != chosen:
+        case ModelSwitched():
             return replace(mark, switched=True)
         case _:
             return mark

@@ -1,4 +1,4 @@
-"""What happens between us and the model: one event further."""
+"""What happens between us and the model, event by event."""
 
 from dataclasses import replace
 
@@ -7,12 +7,11 @@ from harness.events import (
     CompactionStarted,
     Event,
     FaultOccurred,
-    Message,
+    MessageAdded,
     ModelSwitched,
+    Origin,
     OutputCapChanged,
     PartialDiscarded,
-    PermissionAnswered,
-    PermissionAsked,
     ReplyReceived,
     RequestSent,
     RetryEnded,
@@ -20,13 +19,7 @@ from harness.events import (
     SessionResumed,
     SessionStarted,
     SettingChanged,
-    SilenceHint,
     StepStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolCallDelta,
-    ToolEnded,
-    ToolStarted,
     Transition,
     TransitionCode,
     TurnEnded,
@@ -36,98 +29,94 @@ from harness.events import (
 )
 from harness.ui.panel.state import ModelView, Phase
 
-STREAMED = (TextDelta, ThinkingDelta, ToolCallDelta)
+GOES_ON = (TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY, TransitionCode.TOKEN_BUDGET_CONTINUATION)
 
 
-def model_after(model: ModelView, event: Event, at: float, *, busy: bool) -> ModelView:
-    """The block after an event.
+def after(model: ModelView, event: Event, at: float, resting: Phase) -> ModelView:
+    """The block after an event of Unix time `at`.
 
     Args:
-        model: the block before it.
-        event: what happened.
-        at: when, in Unix time.
-        busy: whether tools still run after this event.
+        resting: the phase in which nothing is under way: IDLE or DECIDING.
     """
-    after = _changed(model, event, busy=busy)
-    if after.silence is model.silence and after.silence is not None and not isinstance(event, SilenceHint):
-        after = replace(after, silence=None)
-    return replace(after, since=at) if after.phase is not model.phase else after
-
-
-def _changed(model: ModelView, event: Event, *, busy: bool) -> ModelView:
     match event:
-        case SessionStarted() | SessionResumed():
-            return ModelView(event.model, event.model, event.practice)
+        case SessionStarted(model=name, practice=practice):
+            return ModelView(chosen=name, active=name, practice=practice, since=at)
+        case SessionResumed(model=name, practice=practice):
+            return ModelView(chosen=name, active=name, practice=practice, since=at, transition=model.transition)
         case SettingChanged(name="model", value=name):
-            return replace(model, chosen=name, active=name)
+            idle = model.phase is Phase.IDLE
+            return replace(model, chosen=name, active=name if idle else model.active)
         case TurnStarted():
-            return ModelView(model.chosen, model.active, model.practice, Phase.DECIDING)
-        case TurnEnded():
-            return replace(model, phase=Phase.IDLE, retry=None, offered=None, compacting=None, fault=None)
+            begun = ModelView(chosen=model.chosen, active=model.chosen, practice=model.practice)
+            return replace(begun, phase=Phase.DECIDING, since=at, transition=model.transition)
         case StepStarted():
-            return replace(model, discarded_characters=0, phase=Phase.DECIDING)
-        case ToolStarted():
-            return replace(model, phase=Phase.TOOLS)
-        case ToolEnded() if model.phase is Phase.TOOLS and not busy:
-            return replace(model, phase=Phase.DECIDING)
-        case PermissionAsked():
-            return replace(model, phase=Phase.PERMISSION)
-        case PermissionAnswered() if model.phase is Phase.PERMISSION:
-            return replace(model, phase=Phase.TOOLS if busy else Phase.DECIDING)
-        case _:
-            return _asked(_recovering(model, event), event)
-
-
-def _asked(model: ModelView, event: Event) -> ModelView:
-    """Requests and what comes back."""
-    match event:
-        case RequestSent(purpose="summary"):
-            return replace(model, attempt=event.attempt, retry=None)
+            return _in(replace(model, discarded_characters=0), Phase.DECIDING, at)
         case RequestSent():
-            return replace(model, phase=Phase.ASKING, active=event.model, attempt=event.attempt, retry=None)
-        case _ if isinstance(event, STREAMED) and model.phase is Phase.ASKING:
-            return replace(model, phase=Phase.ANSWERING)
-        case ReplyReceived() if model.phase is not Phase.COMPACTING:
-            return replace(model, phase=Phase.DECIDING, fault=None, kept_characters=0, kept_calls=0)
+            return _asked(model, event, at)
         case ReplyReceived():
-            return replace(model, fault=None)
-        case FaultOccurred(fault=fault):
-            phase = model.phase if model.phase is Phase.COMPACTING else Phase.DECIDING
-            characters = len(Message("assistant", fault.kept).text)
-            return replace(model, phase=phase, fault=fault, kept_characters=characters, kept_calls=len(fault.calls))
-        case SilenceHint():
-            return replace(model, silence=event)
-        case Transition(code=code):
-            after = replace(model, transition=event, phase=Phase.DECIDING)
-            if code is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY and not event.number:
-                return after  # an empty reply is asked for again; that is no continuation
-            return replace(after, continuations=event.number, most_continuations=event.most)
-        case _:
-            return model
-
-
-def _recovering(model: ModelView, event: Event) -> ModelView:
-    """Decisions about what went wrong, and how they are carried out."""
-    match event:
-        case RetryScheduled():
-            return replace(model, phase=Phase.WAITING, retry=event)
-        case RetryEnded():
-            compacting = model.compacting is not None
-            return replace(model, phase=Phase.COMPACTING if compacting else Phase.DECIDING, retry=None)
-        case WaitOffered():
-            return replace(model, phase=Phase.OFFERED, offered=event)
-        case WaitAnswered():
-            return replace(model, phase=Phase.DECIDING, offered=None)
-        case ModelSwitched(to_model=name):
-            chosen = name if event.lasting else model.chosen
-            return replace(model, chosen=chosen, active=name, switched=None if name == chosen else event)
-        case OutputCapChanged():
-            return replace(model, cap=event)
+            return _in(replace(model, fault=None), _resting(model, resting), at)
+        case FaultOccurred(fault=fault, attempt=attempt):
+            return _in(replace(model, fault=fault, attempt=attempt), _resting(model, resting), at)
+        case MessageAdded(origin=Origin.REPLY) if model.fault is not None:
+            return _kept(model, event)
         case PartialDiscarded(characters=characters):
             return replace(model, discarded_characters=model.discarded_characters + characters)
+        case RetryScheduled():
+            return _in(replace(model, retry=event), Phase.WAITING, at)
+        case RetryEnded():
+            return _in(replace(model, retry=None), _resting(model, resting), at)
+        case WaitOffered():
+            return _in(replace(model, offered=event), Phase.OFFERED, at)
+        case WaitAnswered():
+            return _in(replace(model, offered=None), _resting(model, resting), at)
+        case ModelSwitched(to_model=name, lasting=lasting):
+            return replace(model, active=name, chosen=name if lasting else model.chosen, switched=event)
+        case OutputCapChanged():
+            return replace(model, cap=event)
         case CompactionStarted():
-            return replace(model, phase=Phase.COMPACTING, compacting=event)
+            return _in(replace(model, compacting=event, compacted=None), Phase.COMPACTING, at)
         case CompactionEnded():
-            return replace(model, phase=Phase.DECIDING, compacting=None, compacted=event)
+            return _in(replace(model, compacting=None, compacted=event, retry=None), resting, at)
+        case Transition():
+            return _in(_decided(model, event), resting, at)
+        case TurnEnded():
+            return _in(replace(model, retry=None, offered=None, compacting=None), Phase.IDLE, at)
         case _:
             return model
+
+
+def in_phase(model: ModelView, phase: Phase, at: float) -> ModelView:
+    """The block in a phase that others than the model's own events lead to."""
+    return _in(model, phase, at)
+
+
+def _in(model: ModelView, phase: Phase, at: float) -> ModelView:
+    return model if model.phase is phase else replace(model, phase=phase, since=at)
+
+
+def _resting(model: ModelView, resting: Phase) -> Phase:
+    """The requests of a compaction come and go within it."""
+    return Phase.COMPACTING if model.compacting else resting
+
+
+def _asked(model: ModelView, event: RequestSent, at: float) -> ModelView:
+    asked = replace(model, attempt=event.attempt, retry=None, offered=None)
+    if event.purpose == "summary":
+        return asked
+    return replace(asked, active=event.model, phase=Phase.ASKING, since=at)
+
+
+def _kept(model: ModelView, event: MessageAdded) -> ModelView:
+    calls = sum(block.get("type") == "tool_use" for block in event.message.content)
+    characters = model.kept_characters + len(event.message.text)
+    return replace(model, kept_characters=characters, kept_calls=model.kept_calls + calls)
+
+
+def _decided(model: ModelView, event: Transition) -> ModelView:
+    goes_on = event.code in GOES_ON
+    return replace(
+        model,
+        transition=event,
+        continuations=event.number if goes_on else 0,
+        most_continuations=event.most if goes_on else 0,
+    )

@@ -111,13 +111,15 @@ class Mark:
     """Tool calls that were not let through."""
     opened: int = 0
     """Breakers that opened."""
+    probes: int = 0
+    """Probes that were given."""
     compacted: bool = False
     switched: bool = False
 
     @property
     def incident(self) -> bool:
         """Whether something in this step needed a decision that a calm step does not."""
-        eventful = (self.retries, self.faults, self.tool_failures, self.skipped, self.opened)
+        eventful = (self.retries, self.faults, self.tool_failures, self.skipped, self.opened, self.probes)
         return any(eventful) or self.compacted or self.switched
 
 
