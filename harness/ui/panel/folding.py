@@ -13,6 +13,7 @@ from harness.events import (
     DispatchLimitsSet,
     Event,
     FailureCharged,
+    FaultKind,
     FaultOccurred,
     HistoryReplaced,
     ModelSwitched,
@@ -39,7 +40,7 @@ from harness.events import (
     TurnStarted,
 )
 from harness.ui.panel import model_block
-from harness.ui.panel.health import Health
+from harness.ui.panel.health import MODEL, Health
 from harness.ui.panel.state import Mark, Panel, Phase
 
 KEPT_STEPS = 500
@@ -188,7 +189,7 @@ def _after(panel: Panel, event: Event) -> Panel:
             return replace(panel, context_tokens=usage.prompt + usage.output)
         case CompactionEnded(succeeded=True, tokens_after=tokens):
             return replace(panel, context_tokens=tokens)
-        case HistoryReplaced(reason="clear"):
+        case HistoryReplaced(messages=()):
             return replace(panel, context_tokens=0)
         case SpendChanged():
             return replace(panel, spend=event)
@@ -223,29 +224,32 @@ def _marked(panel: Panel, event: Event) -> Panel:
         return replace(panel, marks=(*panel.marks, Mark(event.step))[-KEPT_STEPS:])
     if not panel.marks:
         return panel
-    mark = _mark(panel.marks[-1], event)
+    mark = _mark(panel.marks[-1], event, panel.model.chosen)
     return panel if mark is panel.marks[-1] else replace(panel, marks=(*panel.marks[:-1], mark))
 
 
-def _mark(mark: Mark, event: Event) -> Mark:
+def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
+    """The mark after an event; `chosen` is the model to which it is no switch to return."""
     match event:
         case Transition(code=code):
             return replace(mark, code=code)
         case RetryScheduled():
             return replace(mark, retries=mark.retries + 1)
-        case FaultOccurred():
+        case FaultOccurred(fault=fault) if fault.kind is not FaultKind.CANCELLED:
             return replace(mark, faults=mark.faults + 1)
         case ToolEnded(failure=failure) if failure is not None:
             return replace(mark, tool_failures=mark.tool_failures + 1)
         case Dispatched(dispatch=Dispatch.SKIP | Dispatch.PAUSE):
             return replace(mark, skipped=mark.skipped + 1)
-        case BreakerChanged(before=before, after=BreakerState.OPEN) if before is BreakerState.CLOSED:
+        case BreakerChanged(key=key) if key.startswith(MODEL):
+            return mark  # what comes of it is a retry or another model
+        case BreakerChanged(before=BreakerState.CLOSED, after=BreakerState.OPEN):
             return replace(mark, opened=mark.opened + 1)
         case BreakerChanged(why=ChangeReason.PROBE_GIVEN):
             return replace(mark, probes=mark.probes + 1)
         case CompactionEnded(succeeded=True):
             return replace(mark, compacted=True)
-        case ModelSwitched():
+        case ModelSwitched(to_model=model) if model != chosen:
             return replace(mark, switched=True)
         case _:
             return mark

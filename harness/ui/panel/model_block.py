@@ -70,7 +70,8 @@ def after(model: ModelView, event: Event, at: float, resting: Phase) -> ModelVie
         case WaitAnswered():
             return _in(replace(model, offered=None), _resting(model, resting), at)
         case ModelSwitched(to_model=name, lasting=lasting):
-            return replace(model, active=name, chosen=name if lasting else model.chosen, switched=event)
+            chosen = name if lasting else model.chosen
+            return replace(model, active=name, chosen=chosen, switched=None if name == chosen else event)
         case OutputCapChanged():
             return replace(model, cap=event)
         case CompactionStarted():
@@ -80,7 +81,7 @@ def after(model: ModelView, event: Event, at: float, resting: Phase) -> ModelVie
         case Transition():
             return _in(_decided(model, event), resting, at)
         case TurnEnded():
-            return _in(replace(model, retry=None, offered=None, compacting=None), Phase.IDLE, at)
+            return _in(replace(model, retry=None, offered=None, compacting=None, fault=None), Phase.IDLE, at)
         case _:
             return model
 

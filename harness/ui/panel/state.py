@@ -92,7 +92,7 @@ class ModelView:
     compacted: CompactionEnded | None = None
     """The last compaction that ended in this turn, or by hand after it."""
     switched: ModelSwitched | None = None
-    """The last switch in this turn."""
+    """The last switch in this turn, unless it led back to the chosen model."""
     silence: SilenceHint | None = None
     """Transient: never part of what is replayed."""
 
