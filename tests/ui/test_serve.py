@@ -16,7 +16,7 @@ pytest.importorskip("textual_serve", reason="textual-serve is not installed (the
 
 from aiohttp import ClientSession, WSServerHandshakeError
 
-from harness.ui.serving.app_process import Patience
+from harness.ui.serving.app_process import Patience, app_command
 from harness.ui.serving.server import MOST_APPS, WebServer
 from tests.ui.page import browser, opened, origin_of
 
@@ -206,6 +206,26 @@ async def test_an_app_that_ends_closes_its_page_after_its_last_words(server: Web
     assert not apps_of(APP)
 
 
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("import sys; sys.exit('That flag\x1b[2J cannot be used.')", "That flag\\x1b[2J cannot be used.\r\n"),
+        ("import sys, time; print('__GANGLION__\\nnot a packet', flush=True); time.sleep(600)", ""),
+        ("print('x' * 200_000)", ""),
+    ],
+    ids=["refuses", "speaks otherwise", "is no app"],
+)
+async def test_what_is_no_app_ends_with_its_complaint(program: str, words: str) -> None:
+    command = (sys.executable, "-c", program)
+    patience = Patience(quit_s=0.2, term_s=0.2)
+    async with WebServer(command, patience=patience) as server, browser() as session:
+        await (await session.get(server.link)).read()
+        async with opened(session, server.link) as page:
+            await page.sees(words)
+            await page.is_closed()
+        assert not apps_of(command)
+
+
 async def test_a_file_is_fetched_once(server: WebServer, session: ClientSession) -> None:
     async with opened(session, server.link) as page:
         await page.sees("size 60 by 20")
@@ -234,7 +254,7 @@ async def test_one_app_too_many_gets_a_sentence_and_a_closed_page_makes_room() -
         async with opened(session, server.link) as refused:
             await refused.sees("4 apps are open; close one")
             await refused.is_closed()
-        assert len(apps_of(CAT)) == MOST_APPS
+        await until(lambda: len(apps_of(CAT)) == MOST_APPS)
         await first.websocket.close()
         await until(lambda: len(apps_of(CAT)) < MOST_APPS)
 
@@ -270,11 +290,11 @@ async def test_an_app_that_heeds_nothing_is_killed_with_its_children() -> None:
 # ── the command ─────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGKILL, -9)])
 async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
-    place: Place, number: signal.Signals
+    place: Place, number: signal.Signals, code: int
 ) -> None:
-    program = (sys.executable, "-m", "harness", "--practice")
+    program = app_command(["--practice"])
     process = await start(place, "serve", "--", "--practice")
     assert process.stdout is not None
     link = (await process.stdout.readline()).decode().strip()
@@ -286,7 +306,7 @@ async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
             apps = apps_of(program, process.pid)
             process.send_signal(number)
             ended = await end_of(process)
-    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert (ended.code, ended.out, ended.err) == (code, "", "")
     await gone(*apps)
 
 

@@ -7,6 +7,7 @@ is one byte for its kind, four for its length (big end first), and the payload. 
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from typing import Self
 
 from textual_serve._binary_encode import load as load_packed
 
+from harness.ui.serving.lifeline import VARIABLE as LIFELINE
 from harness.visible import visible
 
 CHUNK_S = 10.0
@@ -26,6 +28,8 @@ CHUNK_S = 10.0
 _CHUNK_BYTES = 65_536
 _COMPLAINT_BYTES = 16_384
 _BEGIN = b"__GANGLION__\n"
+_log = logging.getLogger("harness.serving")
+_KINDS = frozenset({b"D", b"M", b"P"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,9 @@ Packet = Drawn | OpenUrl | FileOffered
 class AppProcess:
     """A running app, the leader of a session of its own. `start` makes it, `end` ends it for certain."""
 
-    def __init__(self, process: Process, patience: Patience) -> None:
+    def __init__(self, process: Process, lifeline: int, patience: Patience) -> None:
         self._process = process
+        self._lifeline = lifeline
         self._patience = patience
         self._complaint = b""
         self._chunks: dict[str, asyncio.Queue[bytes]] = {}
@@ -84,15 +89,23 @@ class AppProcess:
     @classmethod
     async def start(cls, command: Sequence[str], width: int, height: int, patience: Patience) -> Self:
         """Run `command`, no shell between, with a screen of `width` × `height` cells."""
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env=environment(os.environ, width, height),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            start_new_session=True,
-        )
-        return cls(process, patience)
+        held, lifeline = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                env=environment(os.environ, width, height) | {LIFELINE: str(held)},
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                pass_fds=(held,),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(lifeline)
+            raise
+        finally:
+            os.close(held)
+        return cls(process, lifeline, patience)
 
     @property
     def id(self) -> int:
@@ -118,7 +131,9 @@ class AppProcess:
             while await self._stdout.readuntil(b"\n") != _BEGIN:
                 pass
             while True:
-                kind, size = await self._stdout.readexactly(1), await self._stdout.readexactly(4)
+                if (kind := await self._stdout.readexactly(1)) not in _KINDS:
+                    raise ValueError(f"{kind!r} begins no packet: something else was printed between them")
+                size = await self._stdout.readexactly(4)
                 packet = self._packet(kind, await self._stdout.readexactly(int.from_bytes(size, "big")))
                 match packet:
                     case None:
@@ -127,8 +142,10 @@ class AppProcess:
                         return
                     case _:
                         yield packet
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, ValueError):
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
             return
+        except ValueError as error:
+            _log.warning("what an app sent cannot be read: %s", error)
         finally:
             for waiting in self._chunks.values():
                 waiting.put_nowait(b"")
@@ -171,6 +188,7 @@ class AppProcess:
                 self._signal(number)
         finally:
             self.kill()  # with it what it left behind in its own group
+            os.close(self._lifeline)
         await self._ended_within(1)
         self._gone = True
 
@@ -203,8 +221,7 @@ class AppProcess:
                 match load_packed(payload):
                     case ("deliver_chunk", str(key), bytes() | str() as piece) if key in self._chunks:
                         self._chunks[key].put_nowait(piece.encode() if isinstance(piece, str) else piece)
-                return None
-        raise ValueError(f"an app sent a packet of kind {kind!r}: something else was printed between its packets")
+        return None
 
     async def _hear_complaints(self) -> None:
         while data := await self._stderr.read(_CHUNK_BYTES):
@@ -255,4 +272,4 @@ def _told(message: object) -> Packet | Leaving | None:
 
 def app_command(flags: Sequence[str]) -> tuple[str, ...]:
     """The command of `harness` itself with these flags, in the interpreter that runs now."""
-    return (sys.executable, "-m", "harness", *flags)
+    return (sys.executable, "-m", "harness.ui.serving.lifeline", *flags)

@@ -1,0 +1,67 @@
+"""An app whose server was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.ui.program import LIMIT_S, ROOT, Place
+
+HOLDING = """
+import signal, sys, time
+from harness.ui.serving.lifeline import hold
+{heeding}
+hold(int(sys.argv[1]), patience_s=0.1)
+print("holding", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    """Reading and writing end; the test closes the writing one, which is the end of the server."""
+    reading, writing = os.pipe()
+    yield reading, writing
+    os.close(reading)
+
+
+@pytest.mark.parametrize(
+    ("heeding", "ended_by"),
+    [("", signal.SIGTERM), ("signal.signal(signal.SIGTERM, signal.SIG_IGN)", signal.SIGKILL)],
+    ids=["obedient", "deaf"],
+)
+def test_it_ends_with_its_server(pipe: tuple[int, int], heeding: str, ended_by: signal.Signals) -> None:
+    reading, writing = pipe
+    app = subprocess.Popen(
+        [sys.executable, "-c", HOLDING.format(heeding=heeding), str(reading)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        pass_fds=[reading],
+        start_new_session=True,
+    )
+    assert app.stdout is not None
+    with app.stdout as said:
+        assert said.readline() == b"holding\n"
+        assert app.poll() is None
+        os.close(writing)
+        assert app.wait(LIMIT_S) == -ended_by
+
+
+def test_the_command_behind_it_is_harness_itself(pipe: tuple[int, int], place: Place) -> None:
+    reading, writing = pipe
+    ended = subprocess.run(
+        [sys.executable, "-m", "harness.ui.serving.lifeline", "--resume", "a", "--continue"],
+        cwd=place.folder,
+        env=place.environment | {"HARNESS_LIFELINE": str(reading)},
+        pass_fds=[reading],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    os.close(writing)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("harness: --continue and --resume")
