@@ -18,7 +18,7 @@ MOST_HIGHLIGHTED = 20_000
 MOST_HIGHLIGHTED_OPEN = 4_000
 """The same for code that has no end yet, which is coloured again with every piece that streams in."""
 
-CODE_INDENT = "  "
+CODE_INDENT = Content("  ")
 BAR = ("▌ ", "$text-muted")
 RULE = "$text-muted"
 HEADING = "bold"
@@ -127,14 +127,18 @@ class _Page:
 
     def _code(self, token: Token) -> None:
         source = token.content.removesuffix("\n").expandtabs(TAB)
+        if not source:
+            return
         words = token.info.split()
         limit = MOST_HIGHLIGHTED if is_closed(token) else MOST_HIGHLIGHTED_OPEN
         code = highlight(source, language=words[0]) if words and len(source) <= limit else Content(source)
-        room = max(2, self._room - len(CODE_INDENT))
+        self._open_gap()
+        self._push(CODE_INDENT, CODE_INDENT)
         lines: list[Content] = []
         for line in code.split("\n", allow_blank=True):
-            lines += line.wrap(room) if line.cell_length > room else [line]
-        self._block([Content(CODE_INDENT) + line if line else line for line in lines if source])
+            lines += self._wrapped(line)
+        self._block(lines)
+        self._pop()
 
     def _open_item(self, token: Token) -> None:
         current = self._lists[-1]

@@ -33,6 +33,8 @@ def call_content(call: Call, width: int, *, expanded: bool = False, now: float =
     lines = [_head(call, width, now)]
     if call.label:
         lines.append(one_line(Content.styled(f"  ! {_flat(call.label)}", WARNING), width))
+    if expanded and call.route and call.summary:
+        lines.append(hanging(Content("  "), Content.styled(_flat(call.summary), MUTED), width))
     if expanded and call.why:
         lines.append(hanging(Content("  "), Content.styled(_flat(call.why), MUTED), width))
     lines += _detail(call, width, expanded=expanded)
@@ -45,8 +47,7 @@ def call_content(call: Call, width: int, *, expanded: bool = False, now: float =
 def _head(call: Call, width: int, now: float) -> Content:
     if call.outcome is ToolOutcome.SKIPPED:
         return one_line(_skipped(call), width)
-    mark, style = _mark(call)
-    left = Content.assemble((f"{mark} ", style), (_flat(call.tool), "bold"), f" {_flat(call.summary)}").rstrip()
+    left = Content.assemble(_name(call), f" {_flat(call.summary)}").rstrip()
     for tag in _tags(call):
         left = Content.assemble(left, (f"  {tag}", MUTED))
     if call.outcome is None:
@@ -55,6 +56,11 @@ def _head(call: Call, width: int, now: float) -> Content:
     result = Content.styled(_result(call), MUTED if call.outcome in NO_PROBLEM else WARNING)
     time = "" if call.outcome in NOT_RUN else seconds(call.duration_s)
     return _in_columns(left, time, result, width)
+
+
+def _name(call: Call) -> Content:
+    mark, style = _mark(call)
+    return Content.assemble((f"{mark} ", style), (_flat(call.tool), "bold"))
 
 
 def _mark(call: Call) -> tuple[str, str]:
@@ -78,20 +84,20 @@ def _tags(call: Call) -> list[str]:
 
 def _result(call: Call) -> str:
     word = OUTCOMES[call.outcome][1] if call.outcome else ""
-    text = _flat(call.result)
-    if call.outcome in NAMED and not text.startswith(word):
+    text = _flat(call.result).removeprefix(f"{call.tool} was ")
+    if call.outcome in NAMED and word not in text:
         text = f"{word}, {text}".removesuffix(", ")
     return f"{text or word} ({_ordinal(call.failures)})" if call.failures > 1 else text or word
 
 
 def _skipped(call: Call) -> Content:
-    name = Content.assemble(("○ ", WARNING), (_flat(call.tool), "bold"), f" {_flat(call.summary)}").rstrip()
+    name = Content.assemble(_name(call), f" {_flat(call.summary)}").rstrip()
     if call.dispatch is Dispatch.PAUSE:
         return Content.assemble(name, (" not run: the turn pauses", WARNING))
-    skipped = Content.assemble(name, (" skipped", WARNING))
     if call.route is None:
-        return Content.assemble(skipped, (f"  {_flat(call.why or call.result)}", MUTED))
-    return Content.assemble(skipped, f" → {_way(call.route)}", (f"   loses: {_flat(call.route.degradation)}", MUTED))
+        return Content.assemble(name, (" skipped", WARNING), (f"  {_flat(call.why or call.result)}", MUTED))
+    lost = f"   loses: {_flat(call.route.degradation)}"
+    return Content.assemble(_name(call), (" skipped", WARNING), f" → {_way(call.route)}", (lost, MUTED))
 
 
 def _way(route: Route) -> str:

@@ -8,6 +8,7 @@ from harness.events import (
     ChangeReason,
     Dispatched,
     Event,
+    Message,
     PermissionAsked,
     ResultLabelled,
     StepStarted,
@@ -16,6 +17,8 @@ from harness.events import (
 )
 from harness.ui.transcript.entries import Call, Entry
 
+LONGEST_SUMMARY = 500
+"""Characters of an input that are kept to tell what a call is about."""
 FAILED = frozenset({ChangeReason.FAILED, ChangeReason.THRESHOLD, ChangeReason.PROBE_FAILED})
 """Changes of a breaker that one failure of its tool has made."""
 
@@ -33,6 +36,8 @@ class CallFold:
         self._entries = entries
         self._places: dict[str, int] = {}
         """Index of the newest call with an id, of those of the present turn."""
+        self._inputs: dict[str, str] = {}
+        """What the calls of the newest reply are about, as far as that can be told from their input."""
         self._running: set[int] = set()
         self._failed: defaultdict[str, deque[int]] = defaultdict(deque)
         """For each tool the calls of this step that failed, and whose count has not been told yet."""
@@ -61,6 +66,11 @@ class CallFold:
             case _:
                 return None
 
+    def announce(self, reply: Message) -> None:
+        """A reply came, and with it the calls that will be decided about now."""
+        blocks = [block for block in reply.content if block.get("type") == "tool_use"]
+        self._inputs = {str(block.get("id")): _about(block.get("input")) for block in blocks}
+
     def abandon(self) -> int | None:
         """Nothing runs any more; the index of the first call of which that was not known."""
         first = min(self._running, default=None)
@@ -84,7 +94,7 @@ class CallFold:
         call = Call(
             event.call_id,
             event.tool,
-            "",
+            self._inputs.get(event.call_id, ""),
             at,
             dispatch=event.dispatch,
             why=event.detail,
@@ -116,7 +126,8 @@ class CallFold:
         index = self._places.get(call_id)
         entry = None if index is None else self._entries[index]
         if index is None or not isinstance(entry, Call) or entry.outcome is not None:
-            new = Call(call_id, tool, "", known_at, by_person=is_of_the_person(call_id))
+            summary = self._inputs.get(call_id, "")
+            new = Call(call_id, tool, summary, known_at, by_person=is_of_the_person(call_id))
             index = self._append(new)
         return self._put(index, **changes)
 
@@ -130,3 +141,9 @@ class CallFold:
         if isinstance(entry, Call):
             self._entries[index] = replace(entry, **changes)  # type: ignore[arg-type]
         return index
+
+
+def _about(input: object) -> str:
+    """The first words among the values of an input: its command, its path, what it looks for."""
+    values = input.values() if isinstance(input, dict) else ()
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")[:LONGEST_SUMMARY]

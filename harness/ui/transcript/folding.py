@@ -136,6 +136,7 @@ class Transcript:
         self._messages += 1
         if event.origin is Origin.REPLY:
             self._stop_streaming(*_reply(event.message))
+            self._calls.announce(event.message)
 
     def _replace(self, event: HistoryReplaced) -> None:
         before, self._messages = self._messages, len(event.messages)

@@ -19,6 +19,7 @@ from harness.visible import visible
 TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
 ENDS = TONES | {Tone.BAD: FAILED}
 YOU = "bold $accent"
+WORDS = Said | Answer | Shown | Paused
 
 
 def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
@@ -47,6 +48,17 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case Ended(end=end):
             line = ending_line(end)
             return _line(line, width, ENDS[line.tone])
+
+
+def set_off(above: Entry, below: Entry) -> bool:
+    """Whether a blank line belongs between two entries: words stand apart, calls and notes together."""
+    match above, below:
+        case (_, Ended()) | (Said(shell=True), Call()):
+            return False
+        case (Ended(), _):
+            return True
+        case _:
+            return isinstance(above, WORDS) or isinstance(below, WORDS)
 
 
 def _line(line: Line, width: int, style: str) -> Content:

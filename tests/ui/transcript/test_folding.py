@@ -163,6 +163,12 @@ def test_a_call_that_is_skipped_names_the_best_way_round() -> None:
     assert (call.dispatch, call.why, call.route) == (Dispatch.SKIP, "it failed 3 times", routes[0])
 
 
+def test_a_call_that_never_ran_is_known_by_what_the_reply_asked_for() -> None:
+    block = {"type": "tool_use", "id": "c1", "name": "grep", "input": {"count": 1, "pattern": "timeout"}}
+    reply = MessageAdded(Message("assistant", (block,)), Origin.REPLY)
+    assert texts(folded(reply, ended(outcome=ToolOutcome.INVALID)).entries) == ["Call grep timeout"]
+
+
 def test_an_id_that_comes_again_is_a_new_call() -> None:
     transcript = folded(started(), ended(), started(), ended(outcome=ToolOutcome.ERROR))
     assert [entry.outcome for entry in transcript.entries if isinstance(entry, Call)] == ["ok", "error"]

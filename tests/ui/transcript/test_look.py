@@ -1,5 +1,6 @@
 """How entries look: one line for each call, colour for what needs a look, red for the end of a turn that failed."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from textual.content import Content
 from harness.events import Dispatch, PauseReport, Rank, Route, ToolOutcome, TransitionCode, TurnEnded, Usage
 from harness.ui.line import Line, Tone
 from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Thinking
-from harness.ui.transcript.look import entry_content
+from harness.ui.transcript.look import entry_content, set_off
 
 CALL = Call("c1", "grep", '"timeout" src/', 0.0, outcome=ToolOutcome.OK, result="3 hits", duration_s=0.2)
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,20 @@\n-old\n" + "".join(f"+new {number}\n" for number in range(20))
@@ -61,6 +62,7 @@ def test_wide_characters_count_as_what_they_take() -> None:
         (call(ToolOutcome.ERROR, failures=22), "✗ grep", "failed (22nd)"),
         (call(ToolOutcome.ERROR, "exit 1", failures=11), "✗ grep", "exit 1 (11th)"),
         (call(ToolOutcome.INVALID, "no such tool"), "✗ grep", "not run, no such tool"),
+        (call(ToolOutcome.INVALID, "grep was not run: no path"), "✗ grep", "  not run: no path"),
         (call(ToolOutcome.DENIED, "not allowed: no"), "○ grep", "not allowed: no"),
         (call(ToolOutcome.CANCELLED), "○ grep", "interrupted"),
         (call(ToolOutcome.OK, dispatch=Dispatch.PROBE), '● grep "timeout" src/  probe', "ok"),
@@ -79,7 +81,8 @@ def test_a_call_that_is_skipped_says_what_takes_its_place_and_what_is_lost() -> 
     route = Route(Rank.LOW, "rg", "grep's own formatting", "bash")
     skipped = call(ToolOutcome.SKIPPED, summary="", dispatch=Dispatch.SKIP, route=route, why="it failed 3 times")
     assert look(skipped) == ["○ grep skipped → bash: rg   loses: grep's own formatting"]
-    assert look(skipped, expanded=True)[1] == "  it failed 3 times"
+    wanted = look(replace(skipped, summary="timeout src/"), expanded=True)
+    assert wanted[1:] == ["  timeout src/", "  it failed 3 times"]
 
 
 def test_a_call_that_runs_says_for_how_long() -> None:
@@ -135,6 +138,13 @@ def test_only_the_end_of_a_turn_that_failed_is_red() -> None:
         Paused(PauseReport("the budget is spent")),
     ]
     assert "error" not in " ".join(styles(entry_content(entry, 60)) for entry in others)
+
+
+def test_words_stand_apart_and_calls_together() -> None:
+    shell = Said(0, "ls", 0.0, shell=True)
+    entries: list[Entry] = [Said(1, "hi", 0.0), CALL, CALL, Answer("ok"), Ended(END), shell, CALL, Shown("1 $")]
+    apart = [set_off(above, below) for above, below in itertools.pairwise(entries)]
+    assert apart == [True, False, True, False, True, False, True]
 
 
 def test_a_pause_shows_its_report() -> None:
