@@ -15,6 +15,7 @@ class Completing:
         self._list = shown
         self._completion: Completion | None = None
         self._dismissed: int | None = None
+        self._wanted = False
 
     @property
     def open(self) -> bool:
@@ -23,6 +24,7 @@ class Completing:
 
     def look(self, text: str, cursor: int) -> None:
         """Show what can be completed at the index `cursor`, or nothing."""
+        self._wanted = True
         completion = self._completer.complete(text, cursor)
         if completion is None or completion.start != self._dismissed:
             self._dismissed = None
@@ -31,6 +33,14 @@ class Completing:
             self._list.close()
         else:
             self._list.open(self._completion.candidates)
+
+    def look_again(self, text: str, cursor: int) -> None:
+        """The same for a text that was looked at before; what is selected stays selected."""
+        if self._wanted:
+            chosen = self._list.chosen
+            self.look(text, cursor)
+            if chosen in self._list.candidates:
+                self._list.selected = self._list.candidates.index(chosen)
 
     def reopen(self, text: str, cursor: int) -> bool:
         """Show a list that was closed. Returns whether there is one."""
@@ -46,11 +56,12 @@ class Completing:
         """Close the list because the person does not want it."""
         dismissed = self._completion.start if self._completion else None
         self.close()
-        self._dismissed = dismissed
+        self._dismissed, self._wanted = dismissed, True
 
     def close(self) -> None:
         """Close the list because there is another text."""
         self._completion = self._dismissed = None
+        self._wanted = False
         self._list.close()
 
     def take(self, text: str) -> tuple[str, int, int] | None:

@@ -1,7 +1,7 @@
 """Where the person types: text, completion, history, pastes."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from textual import on
@@ -86,7 +86,8 @@ class PromptArea(Vertical):
             id: of the widget.
         """
         super().__init__(id=id)
-        self._history = history
+        self.history = history
+        """What was submitted before; another one can take its place."""
         self._shortcut = shortcut
         self._pastes = Pastes()
         self._walk = HistoryWalk()
@@ -137,8 +138,7 @@ class PromptArea(Vertical):
 
     def look_again(self) -> None:
         """Complete anew where a list is wanted: there are other files or commands now."""
-        if not self.searching and self._input.has_focus:
-            self._completing.look(self._input.text, self._input.cursor)
+        self._completing.look_again(self._input.text, self._input.cursor)
 
     def focus(self, scroll_visible: bool = True) -> "PromptArea":
         """Let the person type here."""
@@ -213,7 +213,7 @@ class PromptArea(Vertical):
             self._input.put("\n", self._input.cursor - 1, self._input.cursor)
             self._after_edit()
         elif text := submitted(self.text):
-            self._history.add(text)
+            self.history.add(text)
             self.clear()
             self.post_message(self.Submitted(text))
             self._tell_of_history()
@@ -245,8 +245,9 @@ class PromptArea(Vertical):
         text = self._input.text
         if text != self._last:
             self._last = text
-            self.prompt_mode = mode_of(text)
-            self.post_message(self.Changed(self.text))
+            whole = self.text
+            self.prompt_mode = mode_of(whole)
+            self.post_message(self.Changed(whole))
 
     def _show_sign(self) -> None:
         self._input.placeholder = "" if self.searching else self._placeholder
@@ -254,23 +255,22 @@ class PromptArea(Vertical):
 
     # ── history ─────────────────────────────────────────────────────────────────────────────────
 
-    def _go(self, step: Callable[..., str | None]) -> None:
-        text = step(self._history.prompts, self._input.text)
+    def _go(self, step: Callable[[Sequence[str], str], str | None]) -> None:
+        text = step(self.history.prompts, self._input.text)
         self._tell_of_history()
         if text is not None:
             self._show(text)
 
     def _search(self) -> None:
-        draft = self._input.text, self._input.cursor
         self._completing.close()
-        self._draft = draft
+        self._draft = self._input.text, self._input.cursor
         self._input.show("")
         self._show_sign()
         self._find()
         self._tell_of_history()
 
     def _find(self) -> None:
-        found = matching(self._history.prompts, self._input.text)
+        found = matching(self.history.prompts, self._input.text)
         title = "search the history: Enter takes, Ctrl+R older, Esc leaves" if found else "no earlier prompt has that"
         self._list.open([Candidate(prompt) for prompt in found], title)
 
@@ -299,7 +299,7 @@ class PromptArea(Vertical):
             self._show(*draft)
 
     def _tell_of_history(self) -> None:
-        if problem := self._history.problem():
+        if problem := self.history.problem():
             self.post_message(self.Refused(problem))
 
     # ── the person's editor ─────────────────────────────────────────────────────────────────────
@@ -311,10 +311,10 @@ class PromptArea(Vertical):
                 outcome = await _edited_or_why_not(self.text)
         except SuspendNotSupported:
             outcome = EditorError("An editor cannot be opened here: this terminal cannot be lent to it.")
-        if isinstance(outcome, str):
-            self.load(outcome)
-        else:
+        if isinstance(outcome, EditorError):
             self.post_message(self.Refused(str(outcome)))
+        elif outcome != self.text:
+            self.load(outcome)
 
 
 async def _edited_or_why_not(text: str) -> str | EditorError:

@@ -231,6 +231,14 @@ async def test_a_placeholder_that_was_deleted_and_typed_again_is_only_text() -> 
         assert app.prompt.text == "\n" * 9
 
 
+async def test_the_sign_tells_what_a_folded_paste_will_be_taken_for() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await paste(pilot, "!ls\n" * 20)
+        assert app.shown == "[pasted 21 lines #1]"
+        assert (app.prompt.prompt_mode, app.sign) == ("shell", "!")
+
+
 async def test_a_paste_takes_the_place_of_what_is_selected() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
@@ -428,6 +436,21 @@ async def test_a_list_is_opened_anew_when_other_files_are_known() -> None:
         assert app.offered == ["new.md"]
 
 
+async def test_news_of_files_keep_what_is_selected_and_open_nothing_that_is_not_wanted() -> None:
+    files = ["a.md", "b.md"]
+    app = Host(files=files)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "@")
+        await pilot.press("down")
+        files.insert(0, "0.md")
+        app.prompt.look_again()
+        await pilot.press("tab")
+        assert app.shown == "@b.md "
+        app.prompt.load("@")
+        app.prompt.look_again()
+        assert app.offered == []
+
+
 async def test_an_entry_of_the_history_opens_no_list() -> None:
     history = PromptHistory(None)
     history.add("older")
@@ -474,6 +497,19 @@ async def test_the_draft_is_edited_elsewhere(tmp_path: Path, monkeypatch: pytest
         await pilot.pause()
         assert app.suspensions == 1
         assert app.shown == "first\nsecond"
+
+
+async def test_a_draft_that_the_editor_left_as_it_was_stays_folded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "exit 0"))
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await paste(pilot, "line\n" * 20 + "end")
+        await pilot.press("ctrl+g")
+        await pilot.pause()
+        assert app.suspensions == 1
+        assert app.shown == "[pasted 21 lines #1]"
 
 
 @pytest.mark.parametrize("script", [None, "exit 3", 'rm "$1"'], ids=["missing", "failing", "deleting"])

@@ -1,0 +1,31 @@
+"""The slash commands as candidates."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.session import Nobody, open_session
+from harness.ui.app.command_candidates import command_candidates
+from harness.ui.app.completion import Completer
+from harness.ui.commands import COMMANDS
+from tests.agent.stage import settings_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_commands_are_offered_with_what_the_session_can_put_behind_them(tmp_path: Path) -> None:
+    loaded = settings_of(tmp_path, "http://127.0.0.1:9")
+    async with await open_session(loaded, Nobody()) as session:
+        candidates = {candidate.label: candidate for candidate in command_candidates(COMMANDS.values(), session)}
+        tools = {tool.name for tool in session.tools}
+    assert len(candidates) == len(COMMANDS)
+    arguments = {name: [argument.label for argument in found.arguments] for name, found in candidates.items()}
+    assert set(arguments["/routes"]) == tools
+    assert set(arguments["/reset"]) == tools | {"all"}
+    assert arguments["/export"] == ["markdown", "json"]
+    assert arguments["/model"][0] == loaded.settings.model
+    assert arguments["/help"] == []
+    assert (candidates["/help"].inserted, candidates["/routes"].inserted) == ("/help", "/routes ")
+    completion = Completer(lambda: tuple(candidates.values()), lambda: ()).complete("/trip gre", 9)
+    assert completion
+    assert completion.candidates[0].label == "grep"
