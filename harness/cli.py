@@ -19,6 +19,8 @@ COMMANDS = {
     "doctor": "what is set, from where, and what will happen",
     "sessions": "list the sessions of this folder",
     "breakers": "how the tools of a session were, at its end or at any step",
+    "watch": "see what a session does that runs in another terminal",
+    "replay": "see a recorded session again",
     "export": "write a session as Markdown or JSON",
     "transitions": "print why the loop goes round or ends, and what answers each fault",
     "settings": "every setting: what fits, its default, its variables",
@@ -149,6 +151,17 @@ def command_parser(command: str) -> "ArgumentParser":
         case "breakers":
             add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
             add("--at", type=int, metavar="N", help="how they were at the end of step N")
+            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+        case "watch":
+            add("session", metavar="SESSION", nargs="?", help="id, its beginning, or a journal file (the running one)")
+            add("--output-format", choices=("text", "stream-json"), default="text", help="stream-json: a line a record")
+            add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
+            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+        case "replay":
+            add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
+            add("--speed", type=float, default=1.0, metavar="N", help="0.25 to 32 times as fast; 0: without pauses")
+            add("--from", type=int, dest="step", metavar="STEP", help="begin with this step")
+            add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
             add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
         case "transitions":
             add("--markdown", action="store_true", help="as Markdown tables")

@@ -8,12 +8,12 @@ from contextlib import aclosing, suppress
 from enum import StrEnum
 from typing import TextIO
 
-from harness.errors import HarnessError
 from harness.events import Json, PauseReported, TransitionCode, TurnEnded, Usage, encode
 from harness.session import Nobody, Opening, Session, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
 from harness.ui.lines import line_of
 from harness.ui.signals import Signalled, heeding
+from harness.ui.standard_output import write_line
 from harness.visible import visible
 
 SUBTYPES = {
@@ -73,7 +73,7 @@ async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: T
     async with aclosing(session.run(prompt)) as events:
         async for event in events:
             if form is Form.STREAM_JSON:
-                _write(json.dumps(encode(event)), out)
+                write_line(json.dumps(encode(event)), out)
             elif isinstance(event, PauseReported):
                 _tell("\n".join(report_lines(event.report)), err)
             elif (line := line_of(event)) is not None:
@@ -83,9 +83,9 @@ async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: T
     if ended is None:
         raise RuntimeError("the turn ended without its last event")
     if form is not Form.TEXT:
-        _write(json.dumps(result(ended, session)), out)
+        write_line(json.dumps(result(ended, session)), out)
     elif ended.answer:
-        _write(visible(ended.answer) if out.isatty() else ended.answer, out)
+        write_line(visible(ended.answer) if out.isatty() else ended.answer, out)
     if ended.code is not TransitionCode.COMPLETED:
         _tell(f"harness: {ended.reason} ({ended.code})", err)
     return ended
@@ -126,17 +126,6 @@ def _notes(loaded: Loaded) -> tuple[str, ...]:
     if settings.tool_faults is not None:
         notes = (*notes, f"tools fail as {settings.tool_faults} says (--tool-faults)")
     return notes
-
-
-def _write(text: str, out: TextIO) -> None:
-    try:
-        out.write(text if text.endswith("\n") else text + "\n")
-        out.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        reason = f"Standard output cannot be written: {error.strerror}; `harness export latest` shows what was said."
-        raise HarnessError(reason) from error
 
 
 def _tell(text: str, err: TextIO) -> None:

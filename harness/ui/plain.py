@@ -51,6 +51,8 @@ class Plain:
         self._open_call = ""
         """Id of the call whose line is still waiting for its outcome."""
         self._thinking = False
+        self._streamed = False
+        """Some text of the present reply was shown as it came."""
         self.gone = False
         """The terminal has gone away; nothing is written any more."""
 
@@ -66,11 +68,14 @@ class Plain:
                 self._thinking = True
                 self.line(Line("·", "thinking"))
             case TextDelta(text=text):
+                self._streamed = True
                 self._pieces(self._text.add(text))
             case PartialDiscarded():
                 self._text.discard(event.characters)
-            case MessageAdded(origin=Origin.REPLY):
-                self._pieces(self._text.settle())
+            case MessageAdded(origin=Origin.REPLY, message=message):
+                # In a journal the message is all there is of a text that was streamed.
+                self._pieces(self._text.settle() if self._streamed else (message.text,))
+                self._streamed = False
             case PermissionAsked():
                 self._asked[event.call_id] = event
             case ToolStarted():
