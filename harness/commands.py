@@ -102,7 +102,8 @@ def _replay(settings: Settings, options: Namespace) -> int:
     path = session_file(options.session, folder)
     reading = read(path)
     if reading.skipped:
-        print(f"{len(reading.skipped)} lines of {path.name} could not be read", file=sys.stderr)
+        count = len(reading.skipped)
+        print(f"{count} line{'' if count == 1 else 's'} of {path.name} could not be read", file=sys.stderr)
     if _screen_wanted(settings):
         raise SettingsError("There is no screen for replaying yet; add --plain.")
     return replay_in_lines(

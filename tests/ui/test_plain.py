@@ -54,6 +54,16 @@ def test_text_goes_out_as_it_comes_and_lines_stand_apart() -> None:
     assert printed([TextDelta("Hel"), TextDelta("lo"), REPLY, ended()]) == "Hello\n· 3.2 s, 2 requests, $0.0123\n"
 
 
+def test_an_answer_that_never_streamed_is_printed_when_it_is_whole() -> None:
+    whole = MessageAdded(Message("assistant", ({"type": "text", "text": "Hello \x07"},)), Origin.REPLY)
+    assert printed([whole, ended()]) == "Hello \\x07\n· 3.2 s, 2 requests, $0.0123\n"
+
+
+def test_an_answer_is_printed_once_whether_it_streamed_or_not() -> None:
+    whole = MessageAdded(Message("assistant", ({"type": "text", "text": "Hello"},)), Origin.REPLY)
+    assert printed([TextDelta("Hel"), TextDelta("lo"), whole, Notice("info", "and"), whole]) == "Hello\n· and\nHello"
+
+
 def test_a_retry_says_why_which_and_when() -> None:
     assert printed([RETRY]) == "↻ retry 2 of 10 in 1.5 s: overloaded (529)\n"
 
