@@ -34,7 +34,7 @@ AGENT_LEVEL = {
     "wiring",
     "toml_places",
 }
-FRONT = {"ui", "logs", "cli", "commands", "doctor", "__main__"}
+FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "__main__"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "events": set(),
@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
     "ui": {"events", "session", "following", "settings", "logs", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},
-    **dict.fromkeys(("cli", "commands", "doctor", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
+    **dict.fromkeys(("cli", "commands", "viewing", "doctor", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
     "": {"agent", "tools"},
 }
 """For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""
