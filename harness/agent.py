@@ -203,6 +203,10 @@ class Agent:
     ) -> None:
         await self.aclose()
 
+    def check(self) -> None:
+        """Make sure that address, key and script can be used. Raises SettingsError, one sentence; opens nothing."""
+        self._connection.check()
+
     async def open(self) -> None:
         """Begin to get ready: start the practice server if it is to answer, import the SDK in the background."""
         await self._connection.open()

@@ -1,8 +1,10 @@
 """Where the model answers: a real address with its key, or the practice server in this very process."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from harness.assembly import watch_limits
 from harness.errors import SettingsError
@@ -10,6 +12,9 @@ from harness.model.client import ModelClient
 from harness.model.endpoint import Endpoint, EndpointError, checked
 from harness.model.tokens import TokenCounter
 from harness.settings import Settings
+
+if TYPE_CHECKING:
+    from harness.practice.script import Script
 
 ANTHROPIC = "https://api.anthropic.com"
 PRACTICE_KEY = "practice"
@@ -38,6 +43,8 @@ class Connection:
         self._opened = AsyncExitStack()
         self._client: ModelClient | None = None
         self._endpoint: Endpoint | None = None
+        self._script: Script | None = None
+        self._opening = asyncio.Lock()
 
     @property
     def client(self) -> ModelClient:
@@ -53,14 +60,25 @@ class Connection:
             return self._endpoint.base_url
         return "the built-in practice model" if self._settings.practice else self._settings.base_url or ANTHROPIC
 
-    async def open(self) -> None:
-        """Start the practice server if it is to answer, and begin to import the SDK; a second call does nothing.
+    def check(self) -> None:
+        """Make sure that the settings can be used, and nothing more: no server is started, no SDK imported.
 
         Raises SettingsError when the address or the key cannot be used, or the script cannot be played.
         """
-        if self._client is None:
-            self._endpoint = await self._practice() if self._settings.practice else endpoint_of(self._settings)
-            self._use(self._endpoint)
+        if not self._settings.practice:
+            self._endpoint = endpoint_of(self._settings)
+        elif self._settings.practice_script is not None and self._script is None:
+            from harness.practice.script import Script
+
+            self._script = Script.load(self._settings.practice_script)
+
+    async def open(self) -> None:
+        """Start the practice server if it is to answer, and begin to import the SDK; a second call does nothing, and
+        one that comes meanwhile waits for the first. Raises what `check` does."""
+        async with self._opening:
+            if self._client is None:
+                self.check()
+                self._use(await self._practice() if self._settings.practice else endpoint_of(self._settings))
 
     async def reload(self) -> bool:
         """Read key and address again; True when they changed and the next request uses the new ones."""
@@ -78,11 +96,12 @@ class Connection:
         return True
 
     async def aclose(self) -> None:
-        """Close all connections and end the practice server."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
-        await self._opened.aclose()
+        """Close all connections and end the practice server; one that is just being started is waited for."""
+        async with self._opening:
+            client, self._client = self._client, None
+            if client is not None:
+                await client.aclose()
+            await self._opened.aclose()
 
     def _use(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -91,12 +110,9 @@ class Connection:
 
     async def _practice(self) -> Endpoint:
         from harness.practice.improviser import Improviser
-        from harness.practice.script import Script
         from harness.practice.server import PracticeServer
 
-        file = self._settings.practice_script
-        script = Script.load(file) if file is not None else None
-        server = PracticeServer(Improviser(), script=script, tokens=self._counter, remember=0)
+        server = PracticeServer(Improviser(), script=self._script, tokens=self._counter, remember=0)
         await self._opened.enter_async_context(server)
         return checked(server.base_url, api_key=PRACTICE_KEY, origin="the built-in practice model")
 

@@ -199,6 +199,11 @@ class Session:
             raise HarnessError(f"There is no permission mode {mode}; there are {', '.join(Mode)}.")
         self._agent.set_permission_mode(Mode(mode))
 
+    async def warm(self) -> None:
+        """Begin to get ready for the first turn, which would do it otherwise: start the practice server if it is to
+        answer, import the SDK in the background. For a session that was opened with warm=False."""
+        await self._agent.open()
+
     def interrupt(self) -> None:
         """End the turn that runs."""
         self._agent.interrupt()
@@ -260,6 +265,7 @@ async def open_session(
     observer: Callable[[Event, float], None] | None = None,
     clock: Clock | None = None,
     log: logging.Logger | None = None,
+    warm: bool = True,
 ) -> Session:
     """Open a new session, or go on with an old one.
 
@@ -272,6 +278,8 @@ async def open_session(
             right after it was written, also what happens outside a turn.
         clock: time for waits.
         log: gets what only a developer wants to know.
+        warm: get ready for the first turn at once; False: the SDK is not imported and the practice server not started
+            before `Session.warm` or the first turn. Settings that cannot be used are refused here all the same.
 
     Raises HarnessError (one sentence) when a setting cannot be used, the session is unknown or in use, or the
     journal cannot be written.
@@ -308,7 +316,9 @@ async def open_session(
             clock=clock,
             log=log,
         )
-        await agent.open()
+        agent.check()
+        if warm:
+            await agent.open()
     except BaseException:
         kept.close()
         raise

@@ -1,0 +1,89 @@
+"""A session can be opened before anything heavy is loaded or started."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.errors import HarnessError
+from harness.events import TransitionCode
+from harness.session import Nobody, open_session
+from harness.settings import Loaded, load
+from tests.agent.stage import KEY, played, settings_of
+
+pytestmark = pytest.mark.anyio
+
+COLD = """
+import asyncio, sys
+from pathlib import Path
+from harness.session import Nobody, open_session
+from harness.settings import load
+
+async def main():
+    folder = Path(sys.argv[1])
+    loaded = load({"practice": True, "workspace": folder, "state_dir": folder / "state"}, {}, folder)
+    async with await open_session(loaded, Nobody(), warm=False) as session:
+        print("anthropic" in sys.modules, "harness.practice.server" in sys.modules, session.address)
+
+asyncio.run(main())
+"""
+
+
+def practising(folder: Path, **values: object) -> Loaded:
+    """Settings with which the practice model answers."""
+    workspace = folder / "workspace"
+    workspace.mkdir(exist_ok=True)
+    flags = {"practice": True, "workspace": workspace, "state_dir": folder / "state", "permission_mode": "yolo"}
+    return load(flags | values, {}, workspace, user_file=folder / "no-settings.toml")
+
+
+def listening() -> int:
+    """Sockets on which this process waits for connections."""
+    return sum(one.status == psutil.CONN_LISTEN for one in psutil.Process().net_connections("tcp"))
+
+
+def test_a_cold_session_has_neither_the_sdk_nor_the_practice_server(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", COLD, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "False False the built-in practice model"
+
+
+async def test_warming_starts_the_server_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
+    before = listening()
+    async with await open_session(practising(tmp_path), Nobody(), warm=False) as session:
+        assert listening() == before
+        await asyncio.gather(session.warm(), session.warm())
+        assert listening() == before + 1
+        assert session.address.startswith("http://127.0.0.1:")
+    assert listening() == before
+
+
+async def test_a_turn_need_not_wait_for_the_warming_and_may_come_during_it(tmp_path: Path) -> None:
+    async with await open_session(practising(tmp_path), Nobody(), warm=False) as session:
+        assert (await played(session.run("Hello"))).end.code is TransitionCode.COMPLETED
+    before = listening()
+    async with await open_session(practising(tmp_path), Nobody(), warm=False) as session:
+        _, turn = await asyncio.gather(session.warm(), played(session.run("Hello")))
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert listening() == before + 1
+
+
+async def test_a_session_that_is_closed_while_it_warms_leaves_nothing_behind(tmp_path: Path) -> None:
+    before = listening()
+    session = await open_session(practising(tmp_path), Nobody(), warm=False)
+    warming = asyncio.create_task(session.warm())
+    await asyncio.sleep(0)
+    await session.aclose()
+    await warming
+    assert listening() == before
+
+
+async def test_settings_that_cannot_be_used_are_refused_before_any_warming(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[[reply]]\ntext = 1\n")
+    with pytest.raises(HarnessError, match=r"broken\.toml"):
+        await open_session(practising(tmp_path, practice_script=broken), Nobody(), warm=False)
+    with pytest.raises(HarnessError, match="base_url"):
+        await open_session(settings_of(tmp_path, f"http://me:{KEY}@localhost"), Nobody(), warm=False)
