@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from harness.ui.panel import model_lines, tool_lines
-from harness.ui.panel.layout import Lines, labelled, one_line
-from harness.ui.panel.state import Panel, Phase
+from harness.events import BreakerState
+from harness.ui.line import Tone
+from harness.ui.panel import breaker_table, model_lines, tool_lines
+from harness.ui.panel.layout import BAD, LABEL, QUIET, TROUBLE, Lines, flat, labelled, one_line
+from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import sign_of, timeline
 
 Actions = Sequence[tuple[str, str]]
@@ -60,11 +62,19 @@ def panel_content(
 
 def is_calm(panel: Panel) -> bool:
     """Whether nothing on the panel needs a look."""
-    busy = panel.model.phase in (Phase.WAITING, Phase.OFFERED, Phase.COMPACTING, Phase.PERMISSION)
-    model = panel.model
-    told = (model.silence, model.cap, model.switched, model.compacted, model.continuations, panel.paused)
-    tools = any(tool_lines.troubled(row) for row in (*panel.rows, *panel.endpoints))
-    return not (busy or any(told) or tools or panel.consumed or panel.cascades or panel.more)
+    told = (
+        panel.model.phase in model_lines.PRESSING,
+        panel.model.compacting,
+        panel.model.silence,
+        panel.ended is not None and panel.ended.code not in model_lines.WELL,
+        model_lines.events(panel, LABEL),
+        any(breaker_table.troubled(row) for row in (*panel.rows, *panel.endpoints)),
+        panel.consumed,
+        panel.cascades,
+        panel.paused,
+        any(lines for _, lines in panel.more),
+    )
+    return not any(told)
 
 
 def _fitted(request: Request, height: int) -> Lines:
@@ -82,17 +92,33 @@ def _fitted(request: Request, height: int) -> Lines:
 
     if len(found := lines(gaps=True)) <= height:
         return found
-    for _ in range(max(map(len, lengths.values()), default=0)):
-        for name in SHORTENED_FIRST:
-            if len(found := lines(gaps=False)) <= height:
-                return found
-            if name in chosen and chosen[name] + 1 < len(lengths[name]):
-                chosen[name] += 1
+    for name in SHORTENED:
+        if len(found := lines(gaps=False)) <= height:
+            return found
+        if name in chosen and chosen[name] + 1 < len(lengths[name]):
+            chosen[name] += 1
     found = lines(gaps=False)
     if len(found) <= height:
         return found
-    urgent = [line for name in reversed(SHORTENED_FIRST) if name in chosen for line in lengths[name][chosen[name]]]
-    return urgent[:height]
+    urgent = [line for name in _by_urgency(request.panel) if name in chosen for line in lengths[name][chosen[name]]]
+    return urgent[: max(0, height)]
+
+
+def _by_urgency(panel: Panel) -> Sequence[str]:
+    """The sections, most urgent first: the model, unless it does well and the tools do not."""
+    usual = tuple(dict.fromkeys(reversed(SHORTENED)))
+    if panel.model.phase in model_lines.PRESSING:
+        return usual
+    worse = [
+        name
+        for name, troubled in (
+            ("paused", panel.paused is not None),
+            ("cause", bool(panel.cascades)),
+            ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
+        )
+        if troubled
+    ]
+    return (*worse, *(name for name in usual if name not in worse))
 
 
 # ── the sections that are not the model's or the tools' ─────────────────────────────────────────
@@ -101,17 +127,18 @@ def _fitted(request: Request, height: int) -> Lines:
 def _past(request: Request) -> Sequence[Lines]:
     if request.shown_step is None:
         return ()
-    panel = request.panel
-    words = sign_of(panel.marks[-1]).words if panel.marks else ""
-    return ([Content.styled(f"◂ as it was after step {request.shown_step}: {words}", "$text-accent bold")],)
+    marks = request.panel.marks
+    shown = next((mark for mark in marks if mark.step == request.shown_step), None)
+    of = f" of {marks[-1].step}" if marks else ""
+    words = f" · {sign_of(shown).words}" if shown else ""
+    return ([Content.styled(f"◂ step {request.shown_step}{of}{words}", "bold $text-accent")],)
 
 
 def _steps(request: Request) -> Sequence[Lines]:
-    panel = request.panel
-    if not panel.marks:
+    marks = request.panel.marks
+    if not marks:
         return ()
-    room = max(1, request.width - 8)
-    return ([labelled("steps", timeline(panel.marks, room, request.shown_step))], [])
+    return ([labelled("steps", timeline(marks, max(1, request.width - LABEL), request.shown_step))], [])
 
 
 def _more(request: Request) -> Sequence[Lines]:
@@ -119,21 +146,113 @@ def _more(request: Request) -> Sequence[Lines]:
     if not blocks:
         return ()
     full = [
-        labelled("" if number else title, Content(str(line)))
+        labelled("" if number else title, Content.styled(flat(str(line)), TONES[line.tone]))
         for title, lines in blocks
         for number, line in enumerate(lines)
     ]
-    short = [labelled(title, Content(str(lines[-1]))) for title, lines in blocks]
+    short = [labelled(title, Content.styled(flat(str(lines[-1])), TONES[lines[-1].tone])) for title, lines in blocks]
     return (full, short, [])
 
 
+TONES = {Tone.QUIET: QUIET, Tone.TROUBLE: TROUBLE, Tone.BAD: BAD}
 SECTIONS: Sequence[tuple[str, Section]] = (
     ("past", _past),
     ("model", lambda r: model_lines.model(r.panel, r.width, r.now, r.actions)),
     ("events", lambda r: model_lines.events(r.panel, r.width)),
     ("context", lambda r: model_lines.context(r.panel, r.width)),
-    ("spent", lambda r: model_lines.spent(r.panel)),
-    ("table", lambda r: tool_lines.table(r.panel, r.width)),
+    ("spent", lambda r: model_lines.spent(r.panel, r.width)),
+    ("table", lambda r: breaker_table.table(r.panel, r.width)),
+    ("cause", lambda r: tool_lines.causes(r.panel, r.width)),
+    ("budget", lambda r: tool_lines.budget(r.panel, r.width)),
+    ("paused", lambda r: tool_lines.paused(r.panel, r.width)),
+    ("later", lambda r: tool_lines.deferred(r.panel, r.width)),
+    ("more", _more),
+    ("steps", _steps),
+)
+"""In the order in which they stand. A room that reports later adds a section here, or lines to `Panel.more`."""
+SHORTENED = (
+    *("more", "later", "spent", "context", "table", "budget", "more", "later", "table"),
+    *("paused", "budget", "events", "model", "table", "steps", "cause", "events", "paused"),
+    *("table", "budget", "past", "model", "model"),
+)
+"""Which section is told one length shorter, in this order, until all fit: the least urgent ones first, and again."""
+AFTER_A_GAP:
+                found = [*found, Content("")]
+            found = [*found, *block]
+        return found
+
+    if len(found := lines(gaps=True)) <= height:
+        return found
+    for name in SHORTENED:
+        if len(found := lines(gaps=False)) <= height:
+            return found
+        if name in chosen and chosen[name] + 1 < len(lengths[name]):
+            chosen[name] += 1
+    found = lines(gaps=False)
+    if len(found) <= height:
+        return found
+    urgent = [line for name in _by_urgency(request.panel) if name in chosen for line in lengths[name][chosen[name]]]
+    return urgent[: max(0, height)]
+
+
+def _by_urgency(panel: Panel) -> Sequence[str]:
+    """The sections, most urgent first: the model, unless it does well and the tools do not."""
+    usual = tuple(dict.fromkeys(reversed(SHORTENED)))
+    if panel.model.phase in model_lines.PRESSING:
+        return usual
+    worse = [
+        name
+        for name, troubled in (
+            ("paused", panel.paused is not None),
+            ("cause", bool(panel.cascades)),
+            ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
+        )
+        if troubled
+    ]
+    return (*worse, *(name for name in usual if name not in worse))
+
+
+# ── the sections that are not the model's or the tools' ─────────────────────────────────────────
+
+
+def _past(request: Request) -> Sequence[Lines]:
+    if request.shown_step is None:
+        return ()
+    marks = request.panel.marks
+    shown = next((mark for mark in marks if mark.step == request.shown_step), None)
+    of = f" of {marks[-1].step}" if marks else ""
+    words = f" · {sign_of(shown).words}" if shown else ""
+    return ([Content.styled(f"◂ step {request.shown_step}{of}{words}", "bold $text-accent")],)
+
+
+def _steps(request: Request) -> Sequence[Lines]:
+    marks = request.panel.marks
+    if not marks:
+        return ()
+    return ([labelled("steps", timeline(marks, max(1, request.width - LABEL), request.shown_step))], [])
+
+
+def _more(request: Request) -> Sequence[Lines]:
+    blocks = [(title, lines) for title, lines in request.panel.more if lines]
+    if not blocks:
+        return ()
+    full = [
+        labelled("" if number else title, Content.styled(flat(str(line)), TONES[line.tone]))
+        for title, lines in blocks
+        for number, line in enumerate(lines)
+    ]
+    short = [labelled(title, Content.styled(flat(str(lines[-1])), TONES[lines[-1].tone])) for title, lines in blocks]
+    return (full, short, [])
+
+
+TONES = {Tone.QUIET: QUIET, Tone.TROUBLE: TROUBLE, Tone.BAD: BAD}
+SECTIONS: Sequence[tuple[str, Section]] = (
+    ("past", _past),
+    ("model", lambda r: model_lines.model(r.panel, r.width, r.now, r.actions)),
+    ("events", lambda r: model_lines.events(r.panel, r.width)),
+    ("context", lambda r: model_lines.context(r.panel, r.width)),
+    ("spent", lambda r: model_lines.spent(r.panel, r.width)),
+    ("table", lambda r: breaker_table.table(r.panel, r.width)),
     ("cause", lambda r: tool_lines.causes(r.panel, r.width)),
     ("budget", lambda r: tool_lines.budget(r.panel, r.width)),
     ("paused", lambda r: tool_lines.paused(r.panel, r.width)),

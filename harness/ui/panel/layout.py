@@ -1,6 +1,6 @@
-"""Lines of the panel: a label, a text, and never more than there is room for."""
+"""Lines of the panel: a label, a text, and never more cells than there is room for."""
 
-from textwrap import wrap
+from collections.abc import Iterable
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
@@ -9,7 +9,15 @@ from harness.visible import visible
 
 LABEL = 8
 """Columns of the label of a line."""
+NARROWEST = 8
+"""Columns of text below which nothing is wrapped any more."""
 Lines = list[Content]
+
+QUIET = "$text-muted"
+TROUBLE = "$text-warning"
+BAD = "$text-error"
+GOOD = "$text-success"
+KEY = "bold $text-accent"
 
 
 def flat(text: str) -> str:
@@ -19,14 +27,53 @@ def flat(text: str) -> str:
 
 def labelled(label: str, content: Content | str) -> Content:
     """A line with a label in the first columns; an empty one leaves them blank."""
-    return Content.assemble((f"{label:<{LABEL}}", "$text-muted"), content)
+    return Content.assemble((f"{cell(flat(label), LABEL - 1)} ", QUIET), content)
 
 
-def wrapped(text: str, width: int, most: int = 2, style: str = "") -> Lines:
-    """Text of others below a label, in at most so many lines."""
-    room = max(8, width - LABEL)
-    lines = wrap(flat(text), room, max_lines=most, placeholder=" …", break_on_hyphens=False)
-    return [labelled("", Content.styled(line, style) if style else line) for line in lines]
+def wrapped(text: str, width: int, most: int = 2, style: str = "", indent: int = LABEL, hang: int = 0) -> Lines:
+    """Text of others, indented, in at most so many lines; a cut is shown.
+
+    Args:
+        text: any text.
+        width: columns of the panel.
+        most: lines.
+        style: of the text.
+        indent: columns before it.
+        hang: further columns before every line but the first.
+    """
+    room = max(NARROWEST, width - indent - hang)
+    found = Content(flat(text)).wrap(room)
+    if len(found) > most:
+        rest = " ".join(line.plain.strip() for line in found[most - 1 :])
+        found = [*found[: most - 1], Content(rest).truncate(room, ellipsis=True)]
+    before = " " * indent
+    lines = [line.plain.rstrip() for line in found if line.plain.strip()]
+    return [
+        Content.assemble(before + " " * (hang if number else 0), (line, style)) for number, line in enumerate(lines)
+    ]
+
+
+def hung(label: str, content: Content, width: int, most: int = 2) -> Lines:
+    """Our own words after a label, on a further line where they do not fit."""
+    found = content.wrap(max(NARROWEST, width - LABEL))[:most]
+    return [labelled("" if number else label, line.rstrip()) for number, line in enumerate(found)]
+
+
+def headed(label: str, text: str, width: int, most: int = 2, style: str = "") -> Lines:
+    """Text of others after a label, in at most so many lines."""
+    first, *others = wrapped(text, width, most, style) or [labelled("", "")]
+    return [labelled(label, first[LABEL:]), *others]
+
+
+def flowing(parts: Iterable[Content], width: int, gap: str = "   ") -> Lines:
+    """Parts beside each other below a label, and on a further line where they do not fit."""
+    lines: Lines = []
+    for part in parts:
+        if lines and lines[-1].cell_length + len(gap) + part.cell_length <= width:
+            lines[-1] = Content.assemble(lines[-1], gap, part)
+        else:
+            lines.append(labelled("", part))
+    return lines
 
 
 def one_line(content: Content, width: int) -> Content:
@@ -36,9 +83,9 @@ def one_line(content: Content, width: int) -> Content:
 
 def cell(text: str, width: int) -> str:
     """Text in exactly so many cells, cut or padded; a wide character is never halved."""
-    if cell_len(text) > width:
-        return set_cell_size(text, max(0, width - 1)) + "…"
-    return set_cell_size(text, width)
+    if cell_len(text) > width > 0:
+        return set_cell_size(text, width - 1) + "…"
+    return set_cell_size(text, max(0, width))
 
 
 def bar(share: float, width: int) -> str:
@@ -50,15 +97,20 @@ def bar(share: float, width: int) -> str:
 
 
 def count(number: int) -> str:
-    """A number of tokens in a few characters: "812", "41k", "1.2M"."""
+    """A number of tokens in a few characters: "812", "8k", "1.2M"."""
     if number < 1_000:
         return str(number)
     if number < 999_500:
         thousands = number / 1_000
-        return f"{thousands:.1f}k" if thousands < 9.95 else f"{thousands:.0f}k"
-    return f"{number / 1_000_000:.1f}M"
+        return f"{thousands:.1f}k".replace(".0k", "k") if thousands < 9.95 else f"{thousands:.0f}k"
+    return f"{number / 1_000_000:.1f}M".replace(".0M", "M")
+
+
+def money(value: float) -> str:
+    """An amount: "$0.0012" below a cent, "$1.25" above."""
+    return f"${value:.2f}" if value >= 0.01 else f"${value:.4f}"
 
 
 def plural(number: int, word: str) -> str:
-    """ "1 tool call", "2 tool calls"."""
+    """A number and what it counts: "1 tool call", "2 tool calls"."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")

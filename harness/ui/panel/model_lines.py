@@ -5,14 +5,47 @@ from math import ceil
 
 from textual.content import Content
 
-from harness.events import Fault, TransitionCode, Usage
-from harness.ui.lines import dollars, seconds
-from harness.ui.panel.layout import LABEL, Lines, bar, count, flat, labelled, plural, wrapped
+from harness.clock import time_of_day
+from harness.events import TransitionCode, Usage
+from harness.ui.lines import seconds
+from harness.ui.panel.layout import (
+    BAD,
+    KEY,
+    LABEL,
+    QUIET,
+    TROUBLE,
+    Lines,
+    bar,
+    count,
+    flat,
+    flowing,
+    hung,
+    labelled,
+    money,
+    plural,
+    wrapped,
+)
 from harness.ui.panel.state import ModelView, Panel, Phase
 
 FULL = 0.8
 """Share of the window from which the context deserves a look."""
+ROOMY = 60
+"""Columns from which more is said on a line."""
+NOTICED = 2
+"""Seconds after which it is said how long something has been going on."""
 WELL = (TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
+"""Ends of a turn that need no explanation."""
+TOLD = (
+    *WELL,
+    TransitionCode.NEXT_TURN,
+    TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE,
+    TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY,
+    TransitionCode.TOKEN_BUDGET_CONTINUATION,
+    TransitionCode.REACTIVE_COMPACT_RETRY,
+)
+"""Codes of transitions that are ordinary, or that other lines tell of."""
+PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION)
+"""Phases in which a person can decide something."""
 
 
 def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str]]) -> Sequence[Lines]:
@@ -20,124 +53,156 @@ def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str
     view = panel.model
     if not view.chosen:
         return ()
-    headline = labelled("model", _headline(panel, now))
+    headline = hung("model", _headline(panel, now), width)
     urgent = list(_urgent(view, now))
-    details = [*_details(panel, width), *_kept(view)]
-    keys = [labelled("", _keys(actions))] if actions else []
-    return ([headline, *urgent, *details, *keys], [headline, *urgent, *keys], [headline, *urgent], [headline])
+    details = [*_details(panel, width), *_kept(view, width)]
+    keys = flowing((Content.assemble((key, KEY), " ", what) for key, what in actions), width)
+    brief = labelled("model", _brief(panel, now))
+    return ([*headline, *urgent, *details, *keys], [*headline, *urgent, *keys], [*headline, *urgent], [brief])
 
 
 def _headline(panel: Panel, now: float) -> Content:
-    view = panel.model
+    view, name = panel.model, flat(panel.model.active)
     lasted = max(0, int(now - view.since))
-    after = f" · {lasted} s" if lasted >= 2 else ""
+    for_so_long = f" · {lasted} s" if lasted >= NOTICED else ""
     match view.phase:
-        case Phase.IDLE if panel.ended is not None and panel.ended.code not in WELL:
-            return Content.styled(f"{_name(view)} · {panel.ended.code.replace('_', ' ')}", "$text-error")
+        case Phase.IDLE if _ended_badly(panel):
+            return _bad_end(panel)
         case Phase.IDLE:
-            return Content.styled(f"{_name(view)} · ready", "$text-muted")
+            return Content.styled(f"{flat(view.chosen)} · ready", QUIET)
         case Phase.WAITING if view.retry is not None:
             retry = view.retry
-            what = "" if retry.scope == "model" else " of the summary"
-            status = f"{retry.status} " if retry.status else ""
-            kind = retry.category.replace("_", " ")
-            text = f"{status}{kind} · attempt{what} {retry.attempt} of {retry.max_attempts}"
-            return Content.styled(text, "$text-warning bold")
+            what = "" if retry.scope == "model" else f" of the {retry.scope}"
+            text = f"{_what_failed(view)} · attempt{what} {retry.attempt} of {retry.max_attempts}"
+            return Content.styled(text, f"bold {TROUBLE}")
         case Phase.OFFERED if view.offered is not None:
-            return Content.styled(f"the server asks for {seconds(view.offered.seconds)}", "$text-warning bold")
+            return Content.styled(f"the server asks for a wait of {seconds(view.offered.seconds)}", f"bold {TROUBLE}")
         case Phase.COMPACTING if view.compacting is not None:
             tokens = count(view.compacting.tokens_before)
-            return Content.styled(f"compacting about {tokens} tokens{after}", "$text-warning")
+            return Content.styled(f"compacting about {tokens} tokens{for_so_long}", TROUBLE)
         case Phase.PERMISSION if panel.asked is not None:
-            return Content.styled(f"waits for you: {flat(panel.asked.tool)}", "$text-warning bold")
+            return Content.styled(f"may {flat(panel.asked.tool)} run?", f"bold {TROUBLE}")
         case Phase.TOOLS if panel.running:
             names = ", ".join(dict.fromkeys(flat(one.tool) for one in panel.running))
-            return Content(f"runs {names}{after}")
+            return Content(f"running {names}{for_so_long}")
         case Phase.ANSWERING:
-            return Content(f"{_name(view)} answers{after}")
+            return Content(f"{name} answers{for_so_long}")
         case Phase.ASKING:
             again = f", attempt {view.attempt}" if view.attempt > 1 else ""
-            return Content(f"asking {_name(view)}{again}{after}")
+            return Content(f"asking {name}{again}{for_so_long}")
         case _:
-            return Content(f"{_name(view)} · working")
+            return Content(name)
 
 
-def _name(view: ModelView) -> str:
-    return flat(view.active)
+def _brief(panel: Panel, now: float) -> Content:
+    """The headline where there is no second line: the countdown is part of it."""
+    view = panel.model
+    if view.retry is None or view.phase is not Phase.WAITING:
+        return _headline(panel, now)
+    retry = view.retry
+    left = _time_left(retry.retry_at, now)
+    text = f"{_what_failed(view)} · next try in {left} · {retry.attempt} of {retry.max_attempts}"
+    return Content.styled(text, f"bold {TROUBLE}")
+
+
+def _what_failed(view: ModelView) -> str:
+    retry = view.retry
+    if retry is None:
+        return ""
+    status = f"{retry.status} " if retry.status else ""
+    return f"{status}{retry.category.replace('_', ' ')}"
+
+
+def _time_left(moment: float, now: float) -> str:
+    left = max(0, ceil(moment - now))
+    return seconds(left) if left >= 10 else f"{left} s"
+
+
+def _ended_badly(panel: Panel) -> bool:
+    return panel.ended is not None and panel.ended.code not in WELL
+
+
+def _bad_end(panel: Panel) -> Content:
+    name = flat(panel.model.chosen)
+    if panel.paused is not None:
+        return Content.styled(f"{name} · the turn is paused", TROUBLE)
+    code = panel.ended.code.replace("_", " ") if panel.ended else ""
+    return Content.styled(f"{name} · {code}", BAD)
 
 
 def _urgent(view: ModelView, now: float) -> Iterator[Content]:
     """What a person wants to know first when something is waited for."""
     if view.retry is not None:
-        left = max(0, ceil(view.retry.retry_at - now))
-        yield labelled("", Content.assemble("next try in ", (seconds(left) if left >= 10 else f"{left} s", "bold")))
+        yield labelled("", Content.assemble("next try in ", (_time_left(view.retry.retry_at, now), "bold")))
+    if view.offered is not None:
+        yield labelled("", f"that is until {time_of_day(view.offered.until)}")
     if view.silence is not None:
-        text = f"silent for {seconds(view.silence.silent_s)}, given up in {seconds(view.silence.gives_up_in_s)}"
-        yield labelled("", Content.styled(text, "$text-warning"))
+        text = f"silent for {seconds(view.silence.silent_s)} · given up in {seconds(view.silence.gives_up_in_s)}"
+        yield labelled("", Content.styled(text, TROUBLE))
 
 
 def _details(panel: Panel, width: int) -> Lines:
     view = panel.model
-    if view.retry is not None:
-        return wrapped(view.retry.detail, width, style="$text-muted")
-    if view.offered is not None:
-        return wrapped(view.offered.detail, width, style="$text-muted")
-    if view.phase is Phase.PERMISSION and panel.asked is not None:
-        return wrapped(panel.asked.summary, width, style="$text-muted")
-    if view.phase is Phase.IDLE and panel.ended is not None and panel.ended.code not in WELL:
-        return wrapped(panel.ended.reason, width, most=3)
-    if view.fault is not None and view.phase is not Phase.IDLE:
-        return wrapped(_fault(view.fault), width, style="$text-muted")
-    return []
+    match view.phase:
+        case Phase.WAITING if view.retry is not None:
+            said = flat(view.retry.detail)
+            return [] if said.lower() in _what_failed(view).lower() else wrapped(said, width, style=QUIET)
+        case Phase.OFFERED if view.offered is not None:
+            return wrapped(view.offered.detail, width, style=QUIET)
+        case Phase.PERMISSION if panel.asked is not None:
+            return [*wrapped(panel.asked.summary, width), *wrapped(panel.asked.why, width, most=1, style=QUIET)]
+        case Phase.TOOLS if len(panel.running) == 1:
+            return wrapped(panel.running[0].summary, width, most=1, style=QUIET)
+        case Phase.IDLE if _ended_badly(panel) and panel.paused is None and panel.ended is not None:
+            return wrapped(panel.ended.reason, width, most=3)
+        case Phase.ASKING | Phase.COMPACTING if (fault := view.fault) is not None:
+            status = f"{fault.status} " if fault.status else ""
+            return wrapped(f"after {status}{fault.kind.replace('_', ' ')}: {fault.message}", width, style=QUIET)
+        case _:
+            return []
 
 
-def _fault(fault: Fault) -> str:
-    status = f"{fault.status} " if fault.status else ""
-    return f"after {status}{fault.kind.replace('_', ' ')}: {fault.message}"
-
-
-def _kept(view: ModelView) -> Lines:
-    if view.phase is Phase.IDLE or view.fault is None:
+def _kept(view: ModelView, width: int) -> Lines:
+    if view.phase is Phase.IDLE or (view.fault is None and not view.continuations):
         return []
     parts = [plural(view.kept_characters, "character")] if view.kept_characters else []
     parts += [plural(view.kept_calls, "tool call")] if view.kept_calls else []
-    lines = [labelled("", f"kept: {', '.join(parts)}")] if parts else []
-    if view.discarded_characters:
-        lines.append(
-            labelled("", Content.styled(f"taken back: {plural(view.discarded_characters, 'character')}", "$text-muted"))
-        )
-    return lines
-
-
-def _keys(actions: Sequence[tuple[str, str]]) -> Content:
-    return Content("   ").join([Content.assemble((key, "bold $text-accent"), " ", what) for key, what in actions])
+    kept = [Content(f"kept: {', '.join(parts)}")] if parts else []
+    lost = view.discarded_characters
+    taken_back = [Content.styled(f"taken back: {plural(lost, 'character')}", QUIET)] if lost else []
+    return flowing((*kept, *taken_back), width)
 
 
 def events(panel: Panel, width: int) -> Sequence[Lines]:
     """What was done in this turn so that it goes on: another model, another cap, a shorter history."""
+    lines = list(_events(panel, width))
+    return (lines, lines[-1:], []) if lines else ()
+
+
+def _events(panel: Panel, width: int) -> Iterator[Content]:
     view = panel.model
-    lines: Lines = []
-    if view.switched is not None and view.active != view.chosen:
-        lines.append(_event("→ ", f"{flat(view.active)} answers for {flat(view.chosen)}"))
-        lines += wrapped(view.switched.reason, width, most=1, style="$text-muted")
-    if view.cap is not None:
-        lines.append(_event("▲ ", f"output cap {count(view.cap.from_cap)} → {count(view.cap.to_cap)} tokens"))
-    if view.continuations:
+    runs = view.phase is not Phase.IDLE
+    if runs and view.active != view.chosen:
+        reason = f": {flat(view.switched.reason)}" if view.switched is not None and width >= ROOMY else ""
+        yield _event("→", f"instead of {flat(view.chosen)}{reason}")
+    if runs and view.cap is not None:
+        yield _event("▲", f"output cap {count(view.cap.from_cap)} → {count(view.cap.to_cap)} tokens")
+    if runs and view.continuations:
         of = f" of {view.most_continuations}" if view.most_continuations else ""
-        lines.append(_event("» ", f"continuation {view.continuations}{of}"))
+        yield _event("…", f"continuation {view.continuations}{of}")
     if (done := view.compacted) is not None and done.succeeded:
         sizes = f"{count(done.tokens_before)} → {count(done.tokens_after)} tokens"
-        lines.append(_event("✂ ", f"compacted by {done.method}: {sizes}"))
+        how = f", by {done.method}" if width >= ROOMY else ""
+        yield _event("✂", f"compacted {sizes}{how}", TROUBLE if runs else QUIET)
     elif done is not None:
-        lines.append(_event("✂ ", f"compaction failed: {flat(done.detail)}"))
-    if not lines:
-        return ()
-    short = [line for line in lines if line.plain[:LABEL].strip() or line.plain[LABEL : LABEL + 2].strip()]
-    return (lines, short, short[-1:], [])
+        yield _event("✂", f"compaction failed: {flat(done.detail)}")
+    last = view.transition
+    if runs and last is not None and last.code not in TOLD and last.step >= panel.step - 1:
+        yield _event("↻", f"{last.code.replace('_', ' ')}: {flat(last.reason)}")
 
 
-def _event(mark: str, text: str) -> Content:
-    return labelled("", Content.styled(mark + text, "$text-warning"))
+def _event(mark: str, text: str, style: str = TROUBLE) -> Content:
+    return labelled("", Content.styled(f"{mark} {text}", style))
 
 
 def context(panel: Panel, width: int) -> Sequence[Lines]:
@@ -145,25 +210,28 @@ def context(panel: Panel, width: int) -> Sequence[Lines]:
     if not panel.window:
         return ()
     share = panel.context_tokens / panel.window
-    style = "$text-warning" if share >= FULL else "$text-muted"
+    style = TROUBLE if share >= FULL else QUIET
     room = 10 if width >= LABEL + 28 else 5
     text = f"{bar(share, room)} {count(panel.context_tokens)} of {count(panel.window)}"
     return ([labelled("context", Content.styled(text, style))], [])
 
 
-def spent(panel: Panel) -> Sequence[Lines]:
-    """Money where there is any, else tokens; and what of it went into retries."""
+def spent(panel: Panel, width: int) -> Sequence[Lines]:
+    """Money where there is any, and tokens; and what of it went into retries."""
     spend = panel.spend
     if not spend.requests:
         return ()
-    retried = _tokens(spend.retry_usage)
-    if spend.cost_usd:
-        wasted = f", {dollars(spend.retry_cost_usd)} on retries" if spend.retry_cost_usd else ""
-        text = f"{dollars(spend.cost_usd)}{wasted}"
-    else:
-        wasted = f", {count(retried)} on retries" if retried else ""
-        text = f"{count(_tokens(spend.usage))} tokens{wasted}"
-    return ([labelled("spent", Content.styled(text, "$text-warning" if wasted else "$text-muted"))], [])
+    total = _spent(spend.cost_usd, spend.usage, width)
+    retried = bool(spend.retry_cost_usd or _tokens(spend.retry_usage))
+    wasted = f", of it {_spent(spend.retry_cost_usd, spend.retry_usage, width)} on retries" if retried else ""
+    return ([labelled("spent", Content.assemble((total, QUIET), (wasted, "" if retried else QUIET)))], [])
+
+
+def _spent(cost_usd: float, usage: Usage, width: int) -> str:
+    tokens = f"{count(_tokens(usage))} tokens"
+    if not cost_usd:
+        return tokens
+    return f"{money(cost_usd)} · {tokens}" if width >= ROOMY else money(cost_usd)
 
 
 def _tokens(usage: Usage) -> int:

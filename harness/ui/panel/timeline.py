@@ -19,6 +19,8 @@ class Sign:
     words: str
 
 
+MORE_FROM = 3
+"""Cells from which there is room to say that there are more marks."""
 GOES_ON = Sign("∙", "", "goes on")
 CALM = Sign("·", "$text-muted", "tools ran")
 DONE = Sign("●", "$text-success", "answered")
@@ -29,10 +31,11 @@ TOOL_FAILED = Sign("✗", "$text-warning", "a tool failed")
 OPENED = Sign("⊘", "$text-error", "a breaker opened")
 SKIPPED = Sign("○", "$text-warning", "a tool was skipped")
 ESCALATED = Sign("▲", "$text-warning", "asked for a longer answer")
-CONTINUED = Sign("»", "$text-warning", "asked to go on")
+CONTINUED = Sign("…", "$text-warning", "asked to go on")
 PAUSED = Sign("‖", "$text-error", "paused")
 STOPPED = Sign("■", "$text-warning", "interrupted")
 LIMITED = Sign("▪", "$text-warning", "stopped by a limit")
+PROBED = Sign("◌", "$text-warning", "a tool was tried again")
 FAILED = Sign("╳", "$text-error", "failed")
 
 BY_CODE: dict[Code, Sign] = {
@@ -62,6 +65,7 @@ def sign_of(mark: Mark) -> Sign:
     incidents = (
         (mark.opened, OPENED),
         (mark.tool_failures, TOOL_FAILED),
+        (mark.probes, PROBED),
         (mark.skipped, SKIPPED),
         (mark.switched, SWITCHED),
         (mark.retries or mark.faults, RETRIED),
@@ -71,17 +75,31 @@ def sign_of(mark: Mark) -> Sign:
 
 
 def timeline(marks: Sequence[Mark], width: int, shown_step: int | None = None) -> Content:
-    """The marks in `width` cells: the newest ones, or those around the step that is shown, which is underlined."""
+    """The marks in `width` cells: the newest ones, or those around the step that is shown, which stands out.
+
+    There is a space between them where they all fit; else those that are left out are told of by ‹ and ›.
+    """
     if width < 1 or not marks:
         return Content("")
-    first = max(0, len(marks) - width)
-    if shown_step is not None:
-        place = next((number for number, mark in enumerate(marks) if mark.step == shown_step), len(marks) - 1)
-        first = max(0, min(first, place - width // 2))
-    signs = [(sign_of(mark), mark.step == shown_step) for mark in marks[first : first + width]]
-    return Content.assemble(
-        *((sign.glyph, f"{sign.style} reverse".strip() if shown else sign.style) for sign, shown in signs)
-    )
+    if 2 * len(marks) - 1 <= width:
+        return Content(" ").join(_shown(mark, shown_step) for mark in marks)
+    if len(marks) <= width:
+        return Content("").join(_shown(mark, shown_step) for mark in marks)
+    room = max(1, width - 2)
+    last = len(marks) - 1
+    place = next((number for number, mark in enumerate(marks) if mark.step == shown_step), last)
+    first = max(0, min(place - room // 2, len(marks) - room))
+    seen = [_shown(mark, shown_step) for mark in marks[first : first + room]]
+    if width < MORE_FROM:
+        return Content("").join(seen)
+    before = "‹" if first else " "
+    after = "›" if first + room < len(marks) else ""
+    return Content.assemble((before, "$text-muted"), *seen, (after, "$text-muted"))
+
+
+def _shown(mark: Mark, shown_step: int | None) -> Content:
+    sign = sign_of(mark)
+    return Content.styled(sign.glyph, f"{sign.style} reverse".strip() if mark.step == shown_step else sign.style)
 
 
 def next_incident(marks: Sequence[Mark], step: int, *, backwards: bool = False) -> int | None:

@@ -1,0 +1,162 @@
+"""The breaker table of seed 000, step 2, in as many columns as there is room for."""
+
+from collections.abc import Mapping, Sequence
+
+from textual.content import Content
+
+from harness.clock import time_of_day
+from harness.events import BreakerState, HealthRow, Route
+from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, plural, wrapped
+from harness.ui.panel.state import Panel
+
+NAMES = 10, 24
+"""Columns of the longest name, where there is little room and where there is much."""
+COLUMNS: Mapping[str, int] = {"state": 9, "fails": 5, "last fail": 9, "last ok": 9, "probe": 7}
+"""Columns besides the name, and how wide they are."""
+FIRST = ("state", "probe", "fails", "last fail", "last ok")
+"""The most important column first."""
+WAY_LINES = 2
+"""Lines that a way round may take."""
+
+
+def troubled(row: HealthRow) -> bool:
+    """Whether a line of the table deserves a look."""
+    return row.state is not BreakerState.CLOSED or row.failures > 0 or bool(row.note)
+
+
+def table(panel: Panel, width: int) -> Sequence[Lines]:
+    """The table, with the way round below each open tool; then the models whose breakers were ever open."""
+    rows = panel.rows
+    bad = [row for row in rows if troubled(row)]
+    models = _models(panel.endpoints)
+    if not rows:
+        return (models, []) if models else ()
+    layout = _Layout(rows, width)
+    told = {tool for group in panel.cascades for tool in group.tools}
+    routes = dict(panel.routes)
+
+    def lines(chosen: Sequence[HealthRow]) -> Lines:
+        found: Lines = []
+        for row in chosen:
+            found.append(layout.row(row, panel.step))
+            found += _why(row, width) if row.tool not in told else []
+            found += _way(routes.get(row.tool), width) if row.state is not BreakerState.CLOSED else []
+        return found
+
+    others = _others(len(rows) - len(bad), bool(bad))
+    full = [layout.header(), *lines(rows), *models]
+    if not bad:
+        return (full, [*others, *models], [])
+    bare = [layout.row(row, panel.step) for row in bad]
+    return (
+        full,
+        [layout.header(), *lines(bad), *others, *models],
+        [*lines(bad), *others, *models],
+        [*bare, *models],
+        _names(bad),
+    )
+
+
+class _Layout:
+    """Which columns there is room for."""
+
+    def __init__(self, rows: Sequence[HealthRow], width: int) -> None:
+        longest = max(len(flat(row.tool)) for row in rows)
+        least, most = (min(longest, columns) for columns in NAMES)
+        self._columns: set[str] = set()
+        room = width
+        for name in FIRST:
+            if room - COLUMNS[name] - 1 < least:
+                break
+            room -= COLUMNS[name] + 1
+            self._columns.add(name)
+        self._name = max(1, min(most, room))
+
+    def header(self) -> Content:
+        """The names of the columns."""
+        return self._line("tool", {name: (name, QUIET) for name in COLUMNS}, QUIET)
+
+    def row(self, row: HealthRow, step: int) -> Content:
+        """One tool."""
+        quiet = not troubled(row)
+        closed = row.state is BreakerState.CLOSED
+        state = row.state.value if closed else row.state.value.upper()
+        cells = {
+            "state": (state, QUIET if quiet else TROUBLE if closed else f"bold {BAD}"),
+            "fails": (str(row.failures).rjust(COLUMNS["fails"]), QUIET if quiet else ""),
+            "last fail": (_time(row.last_failure), QUIET if quiet else ""),
+            "last ok": (_time(row.last_success), QUIET),
+            "probe": (_probe(row, step), QUIET if closed else "bold"),
+        }
+        return self._line(row.tool, cells, QUIET if quiet else "")
+
+    def _line(self, name: str, cells: Mapping[str, tuple[str, str]], style: str) -> Content:
+        shown = [(cells[column], size) for column, size in COLUMNS.items() if column in self._columns]
+        parts = [(" " + cell(text, size), own) for (text, own), size in shown]
+        return Content.assemble((cell(flat(name), self._name), style), *parts).rstrip()
+
+
+def _time(at: float | None) -> str:
+    return "" if at is None else time_of_day(at)
+
+
+def _probe(row: HealthRow, step: int) -> str:
+    match row.state:
+        case BreakerState.CLOSED:
+            return ""
+        case BreakerState.HALF_OPEN:
+            return "is out"
+        case _ if row.probe_at is None:
+            return "by hand"
+        case _:
+            return "now" if row.probe_at <= step else f"step {row.probe_at}"
+
+
+def _why(row: HealthRow, width: int) -> Lines:
+    """What a tool said when it failed, and what a person should know besides."""
+    if not troubled(row):
+        return []
+    failing = row.failures or row.state is not BreakerState.CLOSED
+    said = "; ".join(text for text in (row.note, row.message if failing else "") if text)
+    return wrapped(said, width, most=1, style=QUIET, indent=2)
+
+
+def _way(route: Route | None, width: int) -> Lines:
+    if route is None:
+        return []
+    method = f"{route.tool}: {route.method}" if route.tool else route.method
+    text = f"→ {method}; loses {route.degradation}" if route.degradation else f"→ {method}"
+    return wrapped(text, width, most=WAY_LINES, indent=2, hang=2)
+
+
+def _others(count: int, some: bool) -> Lines:
+    if not count:
+        return []
+    text = plural(count, "other" if some else "tool")
+    return [Content.styled(f"{text} closed", QUIET)]
+
+
+def _names(rows: Sequence[HealthRow]) -> Lines:
+    bad = [row for row in rows if row.state is not BreakerState.CLOSED]
+    if not bad:
+        return []
+    names = ", ".join(flat(row.tool) for row in bad)
+    return [Content.styled(f"{len(bad)} open: {names}", BAD)]
+
+
+def _models(rows: Sequence[HealthRow]) -> Lines:
+    """Their names are long and their probes a matter of seconds, so that they have lines of their own."""
+    lines: Lines = []
+    for row in rows:
+        closed = row.state is BreakerState.CLOSED
+        state = row.state.value if closed else row.state.value.upper()
+        what = f" {plural(row.failures, 'fail')}" if row.failures else ""
+        line = Content.assemble(
+            (flat(row.tool), QUIET if closed else ""),
+            " ",
+            (state, QUIET if closed else f"bold {TROUBLE}"),
+            (what, QUIET),
+            (f" {_time(row.last_failure)}" if row.last_failure and not closed else "", QUIET),
+        )
+        lines.append(line)
+    return lines
