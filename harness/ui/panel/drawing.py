@@ -5,7 +5,7 @@ fit, the least urgent ones are told shorter first. When all is well nothing has 
 decision.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
@@ -78,30 +78,39 @@ def is_calm(panel: Panel) -> bool:
 
 
 def _fitted(request: Request, height: int) -> Lines:
-    lengths = {name: list(section(request)) for name, section in SECTIONS}
-    chosen = {name: 0 for name, options in lengths.items() if options}
-
-    def lines(*, gaps: bool) -> Lines:
-        blocks = [(name, lengths[name][number]) for name, number in chosen.items()]
-        found: Lines = []
-        for name, block in blocks:
-            if gaps and found and block and name in AFTER_A_GAP:
-                found = [*found, Content("")]
-            found = [*found, *block]
+    lengths = {name: options for name, section in SECTIONS if (options := section(request))}
+    chosen = {name: options[0] for name, options in lengths.items()}
+    if len(found := _stacked(chosen, gaps=True)) <= height:
         return found
-
-    if len(found := lines(gaps=True)) <= height:
-        return found
+    left = {name: list(options[1:]) for name, options in lengths.items()}
     for name in SHORTENED:
-        if len(found := lines(gaps=False)) <= height:
-            return found
-        if name in chosen and chosen[name] + 1 < len(lengths[name]):
-            chosen[name] += 1
-    found = lines(gaps=False)
-    if len(found) <= height:
-        return found
-    urgent = [line for name in _by_urgency(request.panel) if name in chosen for line in lengths[name][chosen[name]]]
-    return urgent[: max(0, height)]
+        if len(_stacked(chosen)) <= height:
+            return _stacked(_filled(chosen, lengths, height))
+        if left.get(name):
+            chosen[name] = left[name].pop(0)
+    if len(_stacked(chosen)) <= height:
+        return _stacked(_filled(chosen, lengths, height))
+    return [line for name in _by_urgency(request.panel) for line in chosen.get(name, [])][: max(0, height)]
+
+
+def _filled(chosen: Mapping[str, Lines], lengths: Mapping[str, Sequence[Lines]], height: int) -> Mapping[str, Lines]:
+    """Give the lines that were won too many back, to the most urgent section that can use them."""
+    filled = dict(chosen)
+    for name in dict.fromkeys(reversed(SHORTENED)):
+        for option in lengths.get(name, ()):
+            if len(_stacked(filled | {name: option})) <= height:
+                filled[name] = option
+                break
+    return filled
+
+
+def _stacked(blocks: Mapping[str, Lines], *, gaps: bool = False) -> Lines:
+    found: Lines = []
+    for name, block in blocks.items():
+        if gaps and found and block and name in AFTER_A_GAP:
+            found.append(Content(""))
+        found += block
+    return found
 
 
 def _by_urgency(panel: Panel) -> Sequence[str]:
@@ -176,105 +185,5 @@ SHORTENED = (
     *("table", "budget", "past", "model", "model"),
 )
 """Which section is told one length shorter, in this order, until all fit: the least urgent ones first, and again."""
-AFTER_A_GAP:
-                found = [*found, Content("")]
-            found = [*found, *block]
-        return found
-
-    if len(found := lines(gaps=True)) <= height:
-        return found
-    for name in SHORTENED:
-        if len(found := lines(gaps=False)) <= height:
-            return found
-        if name in chosen and chosen[name] + 1 < len(lengths[name]):
-            chosen[name] += 1
-    found = lines(gaps=False)
-    if len(found) <= height:
-        return found
-    urgent = [line for name in _by_urgency(request.panel) if name in chosen for line in lengths[name][chosen[name]]]
-    return urgent[: max(0, height)]
-
-
-def _by_urgency(panel: Panel) -> Sequence[str]:
-    """The sections, most urgent first: the model, unless it does well and the tools do not."""
-    usual = tuple(dict.fromkeys(reversed(SHORTENED)))
-    if panel.model.phase in model_lines.PRESSING:
-        return usual
-    worse = [
-        name
-        for name, troubled in (
-            ("paused", panel.paused is not None),
-            ("cause", bool(panel.cascades)),
-            ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
-        )
-        if troubled
-    ]
-    return (*worse, *(name for name in usual if name not in worse))
-
-
-# ── the sections that are not the model's or the tools' ─────────────────────────────────────────
-
-
-def _past(request: Request) -> Sequence[Lines]:
-    if request.shown_step is None:
-        return ()
-    marks = request.panel.marks
-    shown = next((mark for mark in marks if mark.step == request.shown_step), None)
-    of = f" of {marks[-1].step}" if marks else ""
-    words = f" · {sign_of(shown).words}" if shown else ""
-    return ([Content.styled(f"◂ step {request.shown_step}{of}{words}", "bold $text-accent")],)
-
-
-def _steps(request: Request) -> Sequence[Lines]:
-    marks = request.panel.marks
-    if not marks:
-        return ()
-    return ([labelled("steps", timeline(marks, max(1, request.width - LABEL), request.shown_step))], [])
-
-
-def _more(request: Request) -> Sequence[Lines]:
-    blocks = [(title, lines) for title, lines in request.panel.more if lines]
-    if not blocks:
-        return ()
-    full = [
-        labelled("" if number else title, Content.styled(flat(str(line)), TONES[line.tone]))
-        for title, lines in blocks
-        for number, line in enumerate(lines)
-    ]
-    short = [labelled(title, Content.styled(flat(str(lines[-1])), TONES[lines[-1].tone])) for title, lines in blocks]
-    return (full, short, [])
-
-
-TONES = {Tone.QUIET: QUIET, Tone.TROUBLE: TROUBLE, Tone.BAD: BAD}
-SECTIONS: Sequence[tuple[str, Section]] = (
-    ("past", _past),
-    ("model", lambda r: model_lines.model(r.panel, r.width, r.now, r.actions)),
-    ("events", lambda r: model_lines.events(r.panel, r.width)),
-    ("context", lambda r: model_lines.context(r.panel, r.width)),
-    ("spent", lambda r: model_lines.spent(r.panel, r.width)),
-    ("table", lambda r: breaker_table.table(r.panel, r.width)),
-    ("cause", lambda r: tool_lines.causes(r.panel, r.width)),
-    ("budget", lambda r: tool_lines.budget(r.panel, r.width)),
-    ("paused", lambda r: tool_lines.paused(r.panel, r.width)),
-    ("later", lambda r: tool_lines.deferred(r.panel, r.width)),
-    ("more", _more),
-    ("steps", _steps),
-)
-"""In the order in which they stand. A room that reports later adds a section here, or lines to `Panel.more`."""
-SHORTENED_FIRST = (
-    "more",
-    "later",
-    "spent",
-    "context",
-    "table",
-    "budget",
-    "events",
-    "paused",
-    "steps",
-    "cause",
-    "past",
-    "model",
-)
-"""The least urgent section first."""
 AFTER_A_GAP = frozenset({"table", "cause", "budget", "paused", "later", "steps"})
 """Sections that stand apart where there is room."""
