@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from markdown_it.token import Token
 from textual.content import Content
-from textual.highlight import highlight
 
 from harness.ui.transcript.inline import inline_content
 from harness.ui.transcript.tables import table_lines
@@ -60,6 +59,12 @@ def is_closed(code: Token) -> bool:
 def plain_content(text: str, width: int) -> Content:
     """Text that is not looked into."""
     return Content("\n").join(Content(text.expandtabs(TAB)).wrap(max(width, 2)))
+
+
+def _coloured(code: str, language: str) -> Content:
+    from textual.highlight import highlight  # it loads Pygments, which only code needs
+
+    return highlight(code, language=language)
 
 
 class _Page:
@@ -131,7 +136,7 @@ class _Page:
             return
         words = token.info.split()
         limit = MOST_HIGHLIGHTED if is_closed(token) else MOST_HIGHLIGHTED_OPEN
-        code = highlight(source, language=words[0]) if words and len(source) <= limit else Content(source)
+        code = _coloured(source, words[0]) if words and len(source) <= limit else Content(source)
         self._open_gap()
         self._push(CODE_INDENT, CODE_INDENT)
         lines: list[Content] = []

@@ -13,7 +13,6 @@ from harness.ui.outcomes import ending_line
 from harness.ui.transcript.call_look import call_content
 from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Thinking
 from harness.ui.transcript.lines import FAILED, MUTED, WARNING, hanging, one_line
-from harness.ui.transcript.markdown import markdown_content
 from harness.visible import visible
 
 TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
@@ -34,6 +33,8 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case Said(text=text, shell=shell):
             return hanging(Content.styled("you ! " if shell else "you ▸ ", YOU), Content(visible(text)), width)
         case Answer(text=text):
+            from harness.ui.transcript.markdown import markdown_content  # with the first answer, not the first paint
+
             return markdown_content(text, width)
         case Thinking():
             return _thinking(entry, width, expanded)
