@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from markdown_it.token import Token
 from textual.content import Content
 
+from harness.ui.transcript.code import coloured
 from harness.ui.transcript.inline import inline_content
 from harness.ui.transcript.tables import table_lines
 
 NARROWEST = 12
 """Cells that are left for text, however deep it stands; what stands deeper is not indented further."""
 TAB = 4
-MOST_HIGHLIGHTED = 20_000
-"""Characters of code up to which it is coloured."""
-MOST_HIGHLIGHTED_OPEN = 4_000
-"""The same for code that has no end yet, which is coloured again with every piece that streams in."""
 
 CODE_INDENT = Content("  ")
 BAR = ("▌ ", "$text-muted")
@@ -59,12 +56,6 @@ def is_closed(code: Token) -> bool:
 def plain_content(text: str, width: int) -> Content:
     """Text that is not looked into."""
     return Content("\n").join(Content(text.expandtabs(TAB)).wrap(max(width, 2)))
-
-
-def _coloured(code: str, language: str) -> Content:
-    from textual.highlight import highlight  # it loads Pygments, which only code needs
-
-    return highlight(code, language=language)
 
 
 class _Page:
@@ -134,9 +125,8 @@ class _Page:
         source = token.content.removesuffix("\n").expandtabs(TAB)
         if not source:
             return
-        words = token.info.split()
-        limit = MOST_HIGHLIGHTED if is_closed(token) else MOST_HIGHLIGHTED_OPEN
-        code = _coloured(source, words[0]) if words and len(source) <= limit else Content(source)
+        language = (token.info.split() or [""])[0]
+        code = coloured(source, language, closed=is_closed(token))
         self._open_gap()
         self._push(CODE_INDENT, CODE_INDENT)
         lines: list[Content] = []

@@ -1,0 +1,32 @@
+"""Code is coloured where that is certain to be quick, and is itself in any case."""
+
+import time
+
+import pytest
+
+from harness.ui.transcript.code import LANGUAGES, MOST_CHARACTERS, MOST_CHARACTERS_OPEN, coloured
+
+
+def test_known_languages_are_coloured_and_others_are_not() -> None:
+    assert coloured("return 1", "Python", closed=True).spans
+    assert not coloured("return 1", "idris", closed=True).spans
+    assert not coloured("return 1", "", closed=True).spans
+
+
+def test_code_that_is_long_or_strange_is_left_alone() -> None:
+    line = "x = 1\n"
+    assert coloured(line * (MOST_CHARACTERS // len(line)), "python", closed=True).spans
+    assert not coloured(line * MOST_CHARACTERS, "python", closed=True).spans
+    assert not coloured(line * MOST_CHARACTERS_OPEN, "python", closed=False).spans
+    assert not coloured("x" * 500, "python", closed=True).spans
+    assert not coloured("x" + "\n" * 50, "python", closed=True).spans
+
+
+@pytest.mark.parametrize("lexer", sorted(set(LANGUAGES.values())))
+def test_every_language_has_a_lexer_that_takes_no_more_than_a_moment_for_the_worst_code(lexer: str) -> None:
+    assert len(coloured('<a href="1"> # - { return "x" } 1 // ```\n- a: 1\n>>> 1\n', lexer, closed=True).spans) > 1
+    began = time.process_time()
+    for part in ("a ", "{"):
+        code = ((part * 200)[:200] + "\n") * 49
+        assert coloured(code, lexer, closed=True).plain == code.removesuffix("\n")
+    assert time.process_time() - began < 3.0
