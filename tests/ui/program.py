@@ -77,7 +77,7 @@ async def end_of(process: asyncio.subprocess.Process, stdin: str = "") -> Finish
     except TimeoutError:
         process.kill()
         raise
-    return Finished(process.returncode or 0, out.decode(), err.decode())
+    return Finished(process.returncode or 0, (out or b"").decode(), err.decode())
 
 
 class Terminal:

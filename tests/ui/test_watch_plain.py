@@ -98,25 +98,27 @@ async def interrupted(process: asyncio.subprocess.Process, number: signal.Signal
     return await end_of(process)
 
 
-async def closed_early(place: Place, *arguments: str) -> int:
-    """The exit code of the command when its output is a pipe whose reader leaves after the first line."""
+async def read_up_to(text: str, place: Place, *arguments: str) -> int:
+    """The exit code of the command when its output is a pipe whose reader leaves after it has seen `text`."""
     reading, writing = os.pipe()
     process = await asyncio.create_subprocess_exec(
         *(*COMMAND, *arguments),
         cwd=place.folder,
         env=place.environment,
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE,
         stdout=writing,
         stderr=asyncio.subprocess.PIPE,
     )
     os.close(writing)
-    await asyncio.to_thread(os.read, reading, 1)
+    seen = b""
+    while text.encode() not in seen:
+        piece = await asyncio.to_thread(os.read, reading, 65_536)
+        assert piece, seen
+        seen += piece
     os.close(reading)
-    async with asyncio.timeout(LIMIT_S):
-        _, err = await process.communicate()
-    assert err == b""
-    assert process.returncode is not None
-    return process.returncode
+    end = await end_of(process)
+    assert end.err == ""
+    return end.code
 
 
 # ── watching ────────────────────────────────────────────────────────────────────────────────────
@@ -161,10 +163,12 @@ async def test_sigterm_ends_watching(place: Place) -> None:
     assert (await interrupted(watching, signal.SIGTERM)).code == 143
 
 
-@pytest.mark.parametrize("form", ["text", "stream-json"])
-async def test_watching_ends_when_its_reader_has_left_although_nothing_happens(place: Place, form: str) -> None:
+@pytest.mark.parametrize(("form", "last"), [("text", "Ctrl-C stops watching\n"), ("stream-json", "turn_ended")])
+async def test_watching_ends_when_its_reader_has_left_although_nothing_happens(
+    place: Place, form: str, last: str
+) -> None:
     written(place)
-    assert await closed_early(place, "watch", "--output-format", form) == 141
+    assert await read_up_to(last, place, "watch", "--output-format", form) == 141
 
 
 async def test_as_json_each_record_is_a_line(place: Place) -> None:
@@ -257,5 +261,5 @@ async def test_ctrl_c_and_a_reader_that_leaves_end_replaying(place: Place) -> No
     await until(replaying, "begin")
     end = await interrupted(replaying)
     assert (end.code, end.out) == (130, f"go on with: harness --resume {path.stem}\n")
-    assert await closed_early(place, "replay") == 141
+    assert await read_up_to("begin", place, "replay") == 141
     assert len(read(path).records) == 201
