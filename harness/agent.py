@@ -33,6 +33,7 @@ from typing import Self
 from harness.assembly import settings_here
 from harness.clock import Clock, SystemClock
 from harness.conversation import Conversation, ignore
+from harness.errors import HarnessError
 from harness.events import (
     Block,
     CutCall,
@@ -163,6 +164,20 @@ class Agent:
         """Forget the conversation. The journal keeps it."""
         self.conversation.replace((), "clear")
         self._calls.forget_sizes()
+
+    def rewind(self, turn: int) -> str:
+        """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.
+
+        Raises HarnessError while a turn runs, and for a turn whose prompt is not in the history any more.
+        """
+        if self._one_at_a_time.locked():
+            raise HarnessError("A turn is running; interrupt it before you rewind.")
+        point = next((point for point in self.conversation.rewind_points if point.turn == turn), None)
+        if point is None:
+            raise HarnessError(f"There is no way back to turn {turn}; its prompt is not in the history.")
+        self.conversation.replace(self.conversation.messages[: point.index], "rewind")
+        self._calls.forget_sizes()
+        return point.prompt
 
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""

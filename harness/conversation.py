@@ -19,6 +19,7 @@ from harness.events import (
     StepStarted,
     Usage,
 )
+from harness.journal import RewindPoint, rewind_point, surviving
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 
@@ -31,6 +32,7 @@ class Conversation:
         record: Callable[[Event], None],
         *,
         messages: Sequence[Message] = (),
+        rewind_points: Sequence[RewindPoint] = (),
         turn: int = 0,
         step: int = 0,
         spend: SpendChanged | None = None,
@@ -38,12 +40,14 @@ class Conversation:
         """
         Args:
             record: called with each event before anybody else sees it.
-            messages: history to go on from; so are `turn`, `step` and `spend`.
+            messages: history to go on from; so are `rewind_points`, `turn`, `step` and `spend`.
         """
         self._record = record
         self._messages = list(messages)
         self._listener: Callable[[Event], None] | None = None
         self._observers: list[Callable[[Event], None]] = []
+        self.rewind_points = tuple(rewind_points)
+        """The prompts in the history that a rewind can go back to, oldest first."""
         self.turn = turn
         self.step = step
         self.spend = spend or NOTHING_SPENT
@@ -80,6 +84,8 @@ class Conversation:
         """Append a message. Nothing is added for empty content: the API rejects empty messages (api R22)."""
         if content:
             message = Message(role, tuple(content))
+            if origin is Origin.PROMPT:
+                self.rewind_points += (rewind_point(self.turn, message, len(self._messages)),)
             self._messages.append(message)
             self.emit(MessageAdded(message, origin))
 
@@ -90,6 +96,7 @@ class Conversation:
     ) -> None:
         """Put other messages in the place of all. They are recorded before they count (recovery E7)."""
         self.emit(HistoryReplaced(tuple(messages), reason))
+        self.rewind_points = surviving(self.rewind_points, self._messages, messages)
         self._messages = list(messages)
         self.send_plain()
 

@@ -27,7 +27,7 @@ from harness.events import (
     SpendChanged,
 )
 from harness.executor.asker import Asker, Nobody, WaitChoice
-from harness.journal import Journal, Record, SessionState, SessionSummary
+from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
 from harness.permissions import Answer, Mode, PermissionRequest
 from harness.recording import Recorder, unobserved
 from harness.recovery.transitions import exit_code
@@ -42,6 +42,7 @@ __all__ = [
     "Nobody",
     "Opening",
     "PermissionRequest",
+    "RewindPoint",
     "Session",
     "SessionSummary",
     "WaitChoice",
@@ -184,6 +185,18 @@ class Session:
         """Forget the conversation; the journal keeps it."""
         self._agent.clear()
 
+    @property
+    def rewind_points(self) -> tuple[RewindPoint, ...]:
+        """The prompts that `rewind` can go back to, oldest first; none from before a compaction or /clear."""
+        return self._agent.conversation.rewind_points
+
+    def rewind(self, turn: int) -> str:
+        """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.
+
+        Raises HarnessError while a turn runs, and for a turn that is none of `rewind_points`.
+        """
+        return self._agent.rewind(turn)
+
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
         self._agent.set_model(model)
@@ -304,7 +317,14 @@ async def open_session(
     for record in records:
         observer(record.event, record.at)
     recorder = Recorder(kept, observer)
-    conversation = Conversation(recorder, messages=state.messages, turn=state.turn, step=state.step, spend=state.spend)
+    conversation = Conversation(
+        recorder,
+        messages=state.messages,
+        rewind_points=state.rewind_points,
+        turn=state.turn,
+        step=state.step,
+        spend=state.spend,
+    )
     recorder.tell = conversation.show
     try:
         agent = Agent(

@@ -15,6 +15,7 @@ from harness.journal.holding import writer_of
 from harness.journal.lines import BadLine, LineReader, Reading, Record, read
 from harness.journal.places import new_session_id, outputs_folder, session_folder, state_folder, workspace_slug
 from harness.journal.replay import SessionState, replay, title_of
+from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 from harness.journal.sessions import SessionSummary, find, sessions
 from harness.journal.writer import Journal
 
@@ -24,6 +25,7 @@ __all__ = [
     "LineReader",
     "Reading",
     "Record",
+    "RewindPoint",
     "SessionState",
     "SessionSummary",
     "find",
@@ -32,9 +34,11 @@ __all__ = [
     "outputs_folder",
     "read",
     "replay",
+    "rewind_point",
     "session_folder",
     "sessions",
     "state_folder",
+    "surviving",
     "title_of",
     "workspace_slug",
     "writer_of",

@@ -9,6 +9,7 @@ from harness.events import (
     Message,
     MessageAdded,
     ModelSwitched,
+    Origin,
     SessionResumed,
     SessionStarted,
     SettingChanged,
@@ -18,6 +19,7 @@ from harness.events import (
     TurnStarted,
 )
 from harness.journal.lines import Record
+from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 
 TITLE_CHARACTERS = 80
 
@@ -36,6 +38,8 @@ class SessionState:
     messages: tuple[Message, ...] = ()
     """The history as it stood. After a crash it may hold tool calls without results; it is repaired before it is
     sent, not here (recovery F1)."""
+    rewind_points: tuple[RewindPoint, ...] = ()
+    """The prompts in it that a rewind can go back to, oldest first."""
     turn: int = 0
     step: int = 0
     interrupted: bool = False
@@ -53,17 +57,23 @@ def replay(records: Iterable[Record]) -> SessionState:
     """The state after `records`, which are in the order of the file."""
     state = SessionState()
     messages: list[Message] = []
+    points: list[RewindPoint] = []
     started_at = updated_at = 0.0
     for record in records:
         match record.event:
-            case MessageAdded(message=message):
+            case MessageAdded(message=message, origin=origin):
+                if origin is Origin.PROMPT:
+                    points.append(rewind_point(state.turn, message, len(messages)))
                 messages.append(message)
             case HistoryReplaced(messages=replacement):
+                points = list(surviving(points, messages, replacement))
                 messages = list(replacement)
             case event:
                 state = _after(state, event)
         started_at, updated_at = started_at or record.at, record.at
-    return replace(state, messages=tuple(messages), started_at=started_at, updated_at=updated_at)
+    return replace(
+        state, messages=tuple(messages), rewind_points=tuple(points), started_at=started_at, updated_at=updated_at
+    )
 
 
 def _after(state: SessionState, event: Event) -> SessionState:

@@ -14,6 +14,7 @@ from harness.events import BreakerCommand, Event
 from harness.session import Opening, Session, in_words, report_lines, table_lines
 from harness.ui.lines import dollars
 from harness.ui.session_list import session_lines
+from harness.visible import visible
 
 
 class CommandError(HarnessError):
@@ -174,6 +175,26 @@ def _export(session: Session, argument: str) -> Result:
     return Say(f"Written to {file}")
 
 
+def _rewind(session: Session, argument: str) -> Result:
+    points = session.rewind_points
+    if not argument:
+        lines = (f"  {point.turn:>3}  {_one_line(point.prompt)}" for point in points)
+        how = "Type /rewind and the number of a turn to go back to before it." if points else "There is no way back."
+        return Say("\n".join((*lines, how)))
+    if not argument.isdigit():
+        raise CommandError(f"{argument!r} is no number of a turn; /rewind lists them.")
+    prompt = session.rewind(int(argument))
+    return Say(
+        f"The model knows nothing from turn {argument} on any more; files are not taken back.\n"
+        f"The prompt was: {visible(prompt)}"
+    )
+
+
+def _one_line(prompt: str, width: int = 100) -> str:
+    line = " ".join(visible(prompt).split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
 def _cost(session: Session, argument: str) -> Result:
     spend = session.spend
     retries = f"; of it on failed and repeated requests: {dollars(spend.retry_cost_usd)}" if spend.cost_usd else ""
@@ -292,6 +313,7 @@ _TABLE: Sequence[Command] = (
     Command("help", "", "this list", _help),
     Command("clear", "", "forget the conversation and start over", _clear),
     Command("compact", "[focus]", "shorten the history; focus says what must stay", _compact),
+    Command("rewind", "[turn]", "forget a turn and all after it, or list where one can go back to", _rewind),
     Command("model", "[name]", "show the model, or ask another one from now on", _model),
     Command("mode", "[ask|edits|read|yolo]", "what happens before a tool writes or runs something", _mode),
     Command("resume", "[id]", "go on with another session of this folder", _resume),

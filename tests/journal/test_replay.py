@@ -23,7 +23,7 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.journal import Record, SessionState, replay, title_of
+from harness.journal import Record, RewindPoint, SessionState, replay, title_of
 from tests.journal.samples import session, session_started, text
 
 
@@ -39,15 +39,31 @@ def last(events: list[Event], *kinds: type[Event]) -> Event | None:
     return next((event for event in reversed(events) if isinstance(event, kinds)), None)
 
 
-def naive_state(events: list[Event]) -> SessionState:
-    """Looks each answer up by itself, from the end of the list."""
+def history_after(events: list[Event]) -> list[Message]:
     after = max((number for number, event in enumerate(events) if isinstance(event, HistoryReplaced)), default=-1)
     messages: list[Message] = []
     if after >= 0:
         replaced = events[after]
         assert isinstance(replaced, HistoryReplaced)
         messages.extend(replaced.messages)
-    messages += [event.message for event in events[after + 1 :] if isinstance(event, MessageAdded)]
+    return messages + [event.message for event in events[after + 1 :] if isinstance(event, MessageAdded)]
+
+
+def still_there(index: int, added: int, events: list[Event]) -> bool:
+    """The message at `index` of the history, which event `added` brought, stayed through every replacement since."""
+    for number in range(added + 1, len(events)):
+        before, after = history_after(events[:number]), history_after(events[: number + 1])
+        if isinstance(events[number], HistoryReplaced):
+            prefix = before[: index + 1] == after[: index + 1]
+            in_place = len(before) == len(after) and before[index] == after[index]
+            if not prefix and not in_place:
+                return False
+    return True
+
+
+def naive_state(events: list[Event]) -> SessionState:
+    """Looks each answer up by itself, from the end of the list."""
+    messages = history_after(events)
     models = [
         getattr(event, "to_model", None) or getattr(event, "model", None) or getattr(event, "value", None)
         for event in events
@@ -55,6 +71,12 @@ def naive_state(events: list[Event]) -> SessionState:
         or (isinstance(event, SettingChanged) and event.name == "model")
         or (isinstance(event, ModelSwitched) and event.lasting)
     ]
+    points = []
+    for number, event in enumerate(events):
+        turn = last(events[: number + 1], TurnStarted)
+        index = len(history_after(events[:number]))
+        if isinstance(event, MessageAdded) and event.origin is Origin.PROMPT and still_there(index, number, events):
+            points.append(RewindPoint(turn.turn if isinstance(turn, TurnStarted) else 0, event.message.text, index))
     prompts = [event for event in events if isinstance(event, TurnStarted)]
     step = last(events, StepStarted)
     spend = last(events, SpendChanged)
@@ -64,6 +86,7 @@ def naive_state(events: list[Event]) -> SessionState:
         title=next((title_of(event.prompt) for event in prompts if title_of(event.prompt)), ""),
         model=models[-1] or "",
         messages=tuple(messages),
+        rewind_points=tuple(points),
         turn=prompts[-1].turn if prompts else 0,
         step=step.step if isinstance(step, StepStarted) else 0,
         interrupted=isinstance(last(events, TurnStarted, TurnEnded), TurnStarted),

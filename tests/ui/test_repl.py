@@ -129,6 +129,8 @@ async def test_commands_in_the_terminal(place: Place) -> None:
             "/tools": "write_file   writes",
             "/context": "200,000 tokens",
             "/model other-model": "other-model answers from the next prompt on",
+            "/rewind": "  1  list the files",
+            "/rewind 7": "no way back to turn 7",
             "/mode": "permissions: asks before writing or running",
             "/mode read": "permissions: read only",
             "/mode nonsense": "'nonsense' is no permission mode",
@@ -140,6 +142,7 @@ async def test_commands_in_the_terminal(place: Place) -> None:
             "/fork": "This is a copy",
             "/sessions": "  2  ",
             "/retry now": "takes nothing",
+            "/rewind 1": "files are not taken back",
             "/clear": "forgotten",
             "/retry": "nothing to try again",
         }.items():
