@@ -6,14 +6,13 @@ from harness.events import Dispatch, Route, ToolOutcome
 from harness.ui.lines import seconds
 from harness.ui.outcomes import OUTCOMES
 from harness.ui.transcript.entries import Call
-from harness.ui.transcript.lines import GOOD, MUTED, TAB, WARNING, hanging, one_line
+from harness.ui.transcript.lines import DIFF_STYLES, GOOD, MUTED, TAB, WARNING, hanging, one_line
 from harness.visible import visible
 
 MOST_LINES = 200
 """Lines of detail that expanding shows."""
 MOST_DIFF_LINES = 12
 """Lines of a change that are shown without expanding."""
-REMOVED = "$text-error"
 LONGEST_LINE = 2_000
 """Characters of a line of detail."""
 TIME = 8
@@ -154,7 +153,7 @@ def _detail(call: Call, width: int, *, expanded: bool) -> list[Content]:
 
 
 def _detail_line(line: str, width: int, *, diff: bool) -> Content:
-    style = {"+": GOOD, "-": REMOVED, "@": MUTED}.get(line[:1], MUTED) if diff else MUTED
+    style = DIFF_STYLES.get(line[:1], MUTED) if diff else MUTED
     text = visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB)
     return one_line(Content.styled(f"  {text}", style), width)
 

@@ -5,6 +5,8 @@ from types import MappingProxyType
 
 from textual.content import Content
 
+from harness.ui.transcript.lines import DIFF_STYLES
+
 MOST_CHARACTERS = 10_000
 """Code up to this length is coloured."""
 MOST_CHARACTERS_OPEN = 4_000
@@ -14,7 +16,7 @@ LONGEST_LINE = 400
 BLANK_RUN = "\n" * 20
 """So they do for many blank lines."""
 
-_NAMES = "bash c cpp csharp css diff docker elixir go graphql haskell html ini javascript json jsx kotlin lua"
+_NAMES = "bash c cpp csharp css docker elixir go graphql haskell html ini javascript json jsx kotlin lua"
 _MORE = "markdown php powershell protobuf pycon python ruby rust scala scss sql swift toml tsx typescript xml yaml"
 LANGUAGES: Mapping[str, str] = MappingProxyType(
     {name: name for name in f"{_NAMES} {_MORE}".split()}
@@ -45,6 +47,8 @@ for anything that passes the limits above."""
 
 def coloured(code: str, language: str, *, closed: bool) -> Content:
     """Code as it is, with colours if `language` is known; `closed`: all of it is there."""
+    if language.lower() in ("diff", "patch"):
+        return _change(code)
     lexer = LANGUAGES.get(language.lower())
     if lexer is None or len(code) > (MOST_CHARACTERS if closed else MOST_CHARACTERS_OPEN):
         return Content(code)
@@ -53,3 +57,8 @@ def coloured(code: str, language: str, *, closed: bool) -> Content:
     from textual.highlight import highlight  # it loads Pygments, which only code needs
 
     return highlight(code, language=lexer)
+
+
+def _change(code: str) -> Content:
+    lines = code.split("\n")
+    return Content("\n").join(Content.styled(line, DIFF_STYLES.get(line[:1], "")) for line in lines)

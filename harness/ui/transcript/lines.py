@@ -6,6 +6,8 @@ MUTED = "$text-muted"
 WARNING = "$text-warning"
 FAILED = "$text-error"
 GOOD = "$text-success"
+DIFF_STYLES = {"+": GOOD, "-": "$text-error", "@": MUTED}
+"""Styles of the lines of a change by their first character."""
 
 TAB = 4
 NARROWEST = 12

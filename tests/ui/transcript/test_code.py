@@ -16,6 +16,12 @@ def test_known_languages_are_coloured_and_others_are_not() -> None:
     assert not coloured("return 1", "", closed=True).spans
 
 
+def test_a_change_has_a_colour_for_what_comes_and_one_for_what_goes() -> None:
+    change = coloured("@@ -1 +1 @@\n-old\n+new\n same", "diff", closed=False)
+    assert change.plain == "@@ -1 +1 @@\n-old\n+new\n same"
+    assert [change.plain[span.start : span.end] for span in change.spans] == ["@@ -1 +1 @@", "-old", "+new"]
+
+
 def test_code_that_is_long_or_strange_is_left_alone() -> None:
     line = "x = 1\n"
     assert coloured(line * (MOST_CHARACTERS // len(line)), "python", closed=True).spans
