@@ -182,7 +182,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
 SHORTENED = (
     *("more", "later", "spent", "context", "table", "budget", "more", "later", "table"),
     *("paused", "budget", "events", "model", "table", "steps", "cause", "events", "paused"),
-    *("table", "budget", "past", "model", "model"),
+    *("table", "past", "model", "model"),
 )
 """Which section is told one length shorter, in this order, until all fit: the least urgent ones first, and again."""
 AFTER_A_GAP = frozenset({"table", "cause", "budget", "paused", "later", "steps"})

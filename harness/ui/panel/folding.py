@@ -151,6 +151,8 @@ class PanelFold:
         if isinstance(event, ToolStarted | ToolEnded | PermissionAsked | PermissionAnswered):
             model = model_block.in_phase(model, self._phase_of_tools(panel), at)
         self._panel = replace(panel, model=model, at=at)
+        if isinstance(event, StepStarted):
+            self._forget()
 
     @property
     def _resting(self) -> Phase:
@@ -166,7 +168,10 @@ class PanelFold:
         panel = self._panel
         if panel.marks and panel.marks[-1].step not in self._ends:
             self._ends[panel.marks[-1].step] = replace(panel, marks=())
-        while len(self._ends) > KEPT_STEPS:
+
+    def _forget(self) -> None:
+        """Drop the ends of steps that the timeline does not have any more."""
+        while self._ends and next(iter(self._ends)) < self._panel.marks[0].step:
             self._ends.popitem(last=False)
 
 

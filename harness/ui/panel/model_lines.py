@@ -29,7 +29,7 @@ from harness.ui.panel.state import ModelView, Panel, Phase
 
 FULL = 0.8
 """Share of the window from which the context deserves a look."""
-ROOMY = 60
+ROOMY = 64
 """Columns from which more is said on a line."""
 NOTICED = 2
 """Seconds after which it is said how long something has been going on."""

@@ -1,0 +1,188 @@
+"""Whatever a panel holds, it can be drawn into any room, and its styles mean something in every theme."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from harness.events import (
+    BreakerState,
+    CascadeChanged,
+    CascadePhase,
+    CompactionEnded,
+    CompactionStarted,
+    Deferred,
+    Failure,
+    FailureCategory,
+    FailureCharged,
+    Fault,
+    FaultKind,
+    HealthRow,
+    ItemStatus,
+    ModelSwitched,
+    OutputCapChanged,
+    PauseReport,
+    PermissionAsked,
+    PlanItem,
+    Rank,
+    RetryScheduled,
+    Route,
+    SilenceHint,
+    SpendChanged,
+    ToolStarted,
+    Transition,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+    WaitOffered,
+)
+from harness.ui.line import Line, Tone
+from harness.ui.panel.drawing import is_calm, panel_content
+from harness.ui.panel.state import Mark, ModelView, Panel, Phase
+from tests.ui.panel.situations import ALL, NOW
+
+TEXT = st.text(st.sampled_from("ab [/]天👩‍👧e\u0301\n\t\x1b\x07\x9b\u202e\u2028"), max_size=24)
+NAME = TEXT | st.sampled_from(["bash", "grep", "claude-sonnet-4-6"])
+SMALL = st.integers(0, 12)
+TOKENS = st.integers(0, 3_000_000)
+MOMENT = st.floats(0, 4e9) | st.floats(NOW - 9, NOW + 9)
+SECONDS = st.floats(0, 1e5)
+USAGE = st.builds(Usage, TOKENS, TOKENS, TOKENS, TOKENS)
+FAILURE = st.builds(Failure, st.sampled_from(FailureCategory), TEXT, TEXT)
+CODE = st.sampled_from(TransitionCode)
+ITEM = st.builds(PlanItem, TEXT, st.sampled_from(ItemStatus))
+DEFERRED = st.builds(Deferred, ITEM, TEXT, TEXT)
+ROW = st.builds(
+    HealthRow,
+    NAME,
+    st.sampled_from(BreakerState),
+    SMALL,
+    st.none() | MOMENT,
+    st.none() | MOMENT,
+    TEXT,
+    st.none() | SMALL,
+    TEXT,
+)
+
+
+def few(one: st.SearchStrategy[Any], most: int = 3) -> st.SearchStrategy[Any]:
+    """A short tuple of these."""
+    return st.lists(one, max_size=most).map(tuple)
+
+
+TEXTS = few(TEXT)
+RETRY = st.builds(
+    RetryScheduled,
+    st.sampled_from(["model", "compaction"]),
+    st.sampled_from(FaultKind),
+    SMALL,
+    SMALL,
+    SECONDS,
+    MOMENT,
+    SECONDS,
+    st.none() | st.just(529),
+    st.none(),
+    TEXT,
+)
+FAULT = st.builds(Fault, st.sampled_from(FaultKind), TEXT, st.none() | st.just(500))
+MODELS = st.builds(
+    ModelView,
+    chosen=NAME,
+    active=NAME,
+    phase=st.sampled_from(Phase),
+    since=MOMENT,
+    attempt=SMALL,
+    retry=st.none() | RETRY,
+    offered=st.none() | st.builds(WaitOffered, SECONDS, MOMENT, st.booleans(), TEXT),
+    fault=st.none() | FAULT,
+    kept_characters=TOKENS,
+    kept_calls=SMALL,
+    discarded_characters=TOKENS,
+    transition=st.none() | st.builds(Transition, SMALL, CODE, TEXT),
+    cap=st.none() | st.builds(OutputCapChanged, TOKENS, TOKENS, TEXT),
+    continuations=SMALL,
+    most_continuations=SMALL,
+    compacting=st.none() | st.builds(CompactionStarted, st.just("auto"), TOKENS),
+    compacted=st.none() | st.builds(CompactionEnded, st.just("summary"), TOKENS, TOKENS, st.booleans(), TEXT),
+    switched=st.none() | st.builds(ModelSwitched, NAME, NAME, TEXT),
+    silence=st.none() | st.builds(SilenceHint, TEXT, SECONDS, SECONDS),
+)
+REPORT = st.builds(
+    PauseReport, TEXT, TEXTS, TEXTS, TEXTS, few(DEFERRED), st.booleans(), consumed=SMALL, next_steps=TEXTS
+)
+ENDED = st.builds(TurnEnded, SMALL, CODE, TEXT, TEXT, USAGE, SECONDS, SMALL, SMALL, SECONDS)
+PANELS = st.builds(
+    Panel,
+    step=SMALL,
+    model=MODELS,
+    context_tokens=TOKENS,
+    window=TOKENS,
+    spend=st.builds(SpendChanged, SMALL, USAGE, SECONDS, USAGE, SECONDS),
+    running=few(st.builds(ToolStarted, TEXT, NAME, TEXT, st.just({}))),
+    asked=st.none() | st.builds(PermissionAsked, TEXT, NAME, TEXT, TEXT),
+    rows=few(ROW, 9),
+    endpoints=few(ROW),
+    routes=few(st.tuples(NAME, st.builds(Route, st.sampled_from(Rank), TEXT, TEXT, NAME))),
+    consumed=SMALL,
+    budget=SMALL,
+    failures=few(st.builds(FailureCharged, NAME, FAILURE, SMALL, st.integers(0, 1), SMALL, SMALL), 9),
+    cascades=few(
+        st.builds(CascadeChanged, TEXT, st.sampled_from(CascadePhase), few(NAME), TEXT, SMALL, st.none() | SMALL)
+    ),
+    plan=few(ITEM),
+    deferred=few(DEFERRED),
+    paused=st.none() | REPORT,
+    ended=st.none() | ENDED,
+    more=few(st.tuples(TEXT, few(st.builds(Line, st.just("!"), TEXT, st.sampled_from(Tone))))),
+    marks=few(st.builds(Mark, SMALL, st.none() | CODE, SMALL), 30),
+)
+KEYS = few(st.tuples(st.sampled_from(["r", "Esc"]), st.sampled_from(["stop", "other model"])))
+
+
+@settings(max_examples=80, deadline=None)
+@given(PANELS, st.integers(1, 200) | st.integers(28, 60), st.integers(1, 60), st.none() | SMALL, KEYS)
+def test_any_panel_fits_into_any_room(
+    panel: Panel, width: int, height: int, shown_step: int | None, keys: tuple[tuple[str, str], ...]
+) -> None:
+    content = panel_content(panel, width, height, NOW, shown_step=shown_step, actions=keys)
+    lines = content.split("\n", allow_blank=True)
+    assert len(lines) <= height
+    assert all(line.cell_length <= width for line in lines)
+    assert not set("\t\x1b\x07\x9b\u202e\u2028") & set(content.plain)
+    is_calm(panel)
+
+
+class Showing(App[None]):
+    """Shows the panel in all situations as one text."""
+
+    def compose(self) -> ComposeResult:
+        keys = (("r", "retry now"),)
+        yield Static(Content("\n").join(panel_content(panel, 70, 40, NOW, actions=keys) for panel in ALL.values()))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light"])
+async def test_every_style_is_known_to_the_theme_and_troubles_have_a_colour(theme: str) -> None:
+    app = Showing()
+    async with app.run_test(size=(80, 400)) as pilot:
+        app.theme = theme
+        await pilot.pause()
+        static = app.query_one(Static)
+        styles = {
+            str(span.style)
+            for panel in ALL.values()
+            for span in panel_content(panel, 70, 40, NOW, actions=[("r", "x")]).spans
+        }
+        assert {"$text-muted", "bold $text-warning", "bold $text-error", "bold $text-accent"} <= styles
+        for style in styles:
+            means = app.stylesheet.parse_style(style)
+            assert means.background is None or means.background.a == 0 or "reverse" in style, style
+            assert means.foreground is not None or "$" not in style, style
+        lines = [static.render_line(line) for line in range(static.size.height)]
+        shown = {segment.text.strip(): segment.style for line in lines for segment in line if segment.style}
+        assert shown["OPEN"].color != shown["bash"].color
+        assert shown["OPEN"].bold
