@@ -133,7 +133,8 @@ class Agent:
         )
         self._limits, self._signals, self._outputs = parts.limits, parts.signals, parts.outputs
         self._connection, self._calls = parts.connection, parts.calls
-        self._labels, self._tools, self._executor = parts.labels, parts.tools, parts.executor
+        self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
+        self._executor = parts.executor
         self.permissions, self.toolbox, self.dispatching = parts.permissions, parts.toolbox, parts.dispatching
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
@@ -151,6 +152,12 @@ class Agent:
     async def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
         async with aclosing(self._events(partial(self._run, None))) as events:
+            async for event in events:
+                yield event
+
+    async def shell(self, command: str) -> AsyncGenerator[Event, None]:
+        """Run a command of the person, not of the model, which learns of it with the next request."""
+        async with aclosing(self._events(partial(self._own_commands.run, command))) as events:
             async for event in events:
                 yield event
 

@@ -35,12 +35,13 @@ class Conversation:
         rewind_points: Sequence[RewindPoint] = (),
         turn: int = 0,
         step: int = 0,
+        own_commands: int = 0,
         spend: SpendChanged | None = None,
     ) -> None:
         """
         Args:
             record: called with each event before anybody else sees it.
-            messages: history to go on from; so are `rewind_points`, `turn`, `step` and `spend`.
+            messages: history to go on from; so is all that follows.
         """
         self._record = record
         self._messages = list(messages)
@@ -50,6 +51,8 @@ class Conversation:
         """The prompts in the history that a rewind can go back to, oldest first."""
         self.turn = turn
         self.step = step
+        self.own_commands = own_commands
+        """Commands that the person ran."""
         self.spend = spend or NOTHING_SPENT
         self.plain_until = len(self._messages)
         """Messages before this index are sent without thinking blocks, and stay so: they were written for another

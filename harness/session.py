@@ -171,6 +171,16 @@ class Session:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
         return self._agent.run(prompt)
 
+    def shell(self, command: str) -> AsyncGenerator[Event, None]:
+        """Run a command of the person and yield its events; the model learns of it with the next request.
+
+        No permission is asked and no breaker counts it. `interrupt` ends it, and so does the time limit of the
+        settings. Raises HarnessError for a command that is empty.
+        """
+        if not command.strip():
+            raise HarnessError("There is no command; type for example !ls.")
+        return self._agent.shell(command)
+
     def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands. Raises HarnessError when nothing was said yet."""
         if not self._agent.conversation.messages:
@@ -323,6 +333,7 @@ async def open_session(
         rewind_points=state.rewind_points,
         turn=state.turn,
         step=state.step,
+        own_commands=state.own_commands,
         spend=state.spend,
     )
     recorder.tell = conversation.show

@@ -23,6 +23,7 @@ from harness.executor.carrying import Executor
 from harness.executor.dispatching import Dispatching
 from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
+from harness.executor.own_commands import OwnCommands
 from harness.executor.shortening import Shortening
 from harness.executor.tool_calls import ToolCalls
 from harness.executor.waiting import Signals
@@ -48,6 +49,7 @@ class Parts:
     dispatching: Dispatching
     labels: Labels
     tools: ToolCalls
+    own_commands: OwnCommands
     executor: Executor
     outputs: Path
     """Folder for results too long for the history."""
@@ -100,6 +102,14 @@ def wired(
         count_errors=settings.count_errors,
         log=log,
     )
+    own_commands = OwnCommands(
+        conversation,
+        signals,
+        workspace=settings.workspace,
+        outputs=outputs,
+        time_s=settings.bash_timeout_s,
+        result_characters=settings.result_characters,
+    )
     shortening = Shortening(calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs)
     executor = Executor(
         conversation, connection, calls, shortening, asker, limits, clock, signals, model=settings.model
@@ -114,6 +124,7 @@ def wired(
         dispatching=dispatching,
         labels=labels,
         tools=tool_calls,
+        own_commands=own_commands,
         executor=executor,
         outputs=outputs,
     )

@@ -87,6 +87,7 @@ from harness.events.health import (
     Severity,
 )
 from harness.events.values import (
+    OWN_COMMAND,
     Block,
     CutCall,
     Fault,
@@ -103,6 +104,7 @@ from harness.events.values import (
 )
 
 __all__ = [
+    "OWN_COMMAND",
     "Block",
     "BreakerChanged",
     "BreakerCommand",

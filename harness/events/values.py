@@ -177,6 +177,10 @@ class TransitionCode(StrEnum):
     FAILURE_BUDGET_PAUSED = "failure_budget_paused"
 
 
+OWN_COMMAND = "shell-"
+"""Begins the call ids of commands that the person ran; a number follows."""
+
+
 class Origin(StrEnum):
     """Why a message stands in the history."""
 
@@ -186,6 +190,8 @@ class Origin(StrEnum):
     CONTINUATION = "continuation"
     """Our request to go on: where a cut reply ended, or with what is left of a token budget."""
     REPAIR = "repair"
+    SHELL = "shell"
+    """A command that the person ran, and what came of it."""
 
 
 class ToolOutcome(StrEnum):

@@ -17,6 +17,7 @@ from harness.breakers.routing import routes
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import (
+    OWN_COMMAND,
     BreakerCommand,
     BreakerCommanded,
     Dispatched,
@@ -191,6 +192,8 @@ class Dispatching:
                 self._offered, self._offering = self._offering, {}
             case ToolScored(tool=tool, why=why):
                 self._scores[tool] = why
+            case ToolEnded(call_id=call_id) if call_id.startswith(OWN_COMMAND):
+                return  # the person's own command is no work of the turn
             case ToolEnded(tool=tool, outcome=ToolOutcome.OK | ToolOutcome.ERROR | ToolOutcome.BROKEN as outcome):
                 done = self._work.get(tool, Done(tool, 0, 0))
                 good = outcome is ToolOutcome.OK

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from harness.events import (
+    OWN_COMMAND,
     Event,
     HistoryReplaced,
     Message,
@@ -15,6 +16,7 @@ from harness.events import (
     SettingChanged,
     SpendChanged,
     StepStarted,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
@@ -42,6 +44,8 @@ class SessionState:
     """The prompts in it that a rewind can go back to, oldest first."""
     turn: int = 0
     step: int = 0
+    own_commands: int = 0
+    """Commands that the person ran."""
     interrupted: bool = False
     """The last turn began and never ended (recovery K3)."""
     last_prompt: str = ""
@@ -97,6 +101,8 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, interrupted=False)
         case StepStarted(step=step):
             return replace(state, step=step)
+        case ToolStarted(call_id=call_id) if call_id.startswith(OWN_COMMAND):
+            return replace(state, own_commands=state.own_commands + 1)
         case SpendChanged():
             return replace(state, spend=event)
         case _:

@@ -213,6 +213,11 @@ PAUSE_NOTE = (
 )
 
 
+def own_command_note(command: str, result: str) -> str:
+    """Tells the model what the person ran and what came of it; `result` ends with the exit code in brackets."""
+    return f"(The person ran this command in the workspace. It asks nothing of you by itself.)\n$ {command}\n{result}"
+
+
 def token_budget_nudge(used: int, target: int) -> str:
     """Asks for the rest of a token budget (recovery H2). Both numbers are output tokens of this turn."""
     return (

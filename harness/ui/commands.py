@@ -96,6 +96,7 @@ def _help(session: Session, argument: str) -> Result:
                 *lines,
                 "A prompt that begins with a slash is typed with two: //etc/hosts. A backslash at the end goes on with",
                 "the next line. Ctrl-C stops a turn, twice stops it at once; Ctrl-D or /exit leaves.",
+                "A line that begins with ! is run as a command of your own; the model is told what came of it.",
             )
         )
     )

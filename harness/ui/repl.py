@@ -230,10 +230,14 @@ class _Repl:
         """Do what a line says. Returns the session to go on with, None when the person leaves."""
         if not line.strip():
             return session
-        if not is_command(line):
+        own_command = self._keyboard is not None and line.startswith("!")  # what comes from a pipe runs nothing
+        if not own_command and not is_command(line):
             self._play(session, session.run(prompt_of(line)))
             return session
         try:
+            if own_command:
+                self._play(session, session.shell(line[1:].strip()))
+                return session
             match run_command(line.strip(), session):
                 case Say(text):
                     self._plain.say(text)

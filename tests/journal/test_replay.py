@@ -18,6 +18,7 @@ from harness.events import (
     SettingChanged,
     SpendChanged,
     StepStarted,
+    ToolStarted,
     TransitionCode,
     TurnEnded,
     TurnStarted,
@@ -89,6 +90,7 @@ def naive_state(events: list[Event]) -> SessionState:
         rewind_points=tuple(points),
         turn=prompts[-1].turn if prompts else 0,
         step=step.step if isinstance(step, StepStarted) else 0,
+        own_commands=sum(isinstance(event, ToolStarted) and "shell-" in event.call_id for event in events),
         interrupted=isinstance(last(events, TurnStarted, TurnEnded), TurnStarted),
         last_prompt=prompts[-1].prompt if prompts else "",
         spend=spend if isinstance(spend, SpendChanged) else None,
@@ -110,6 +112,7 @@ events = st.one_of(
     st.builds(SettingChanged, st.sampled_from(["model", "plain"]), st.sampled_from(["d", "e"])),
     st.builds(SessionResumed, st.just("0.1.0"), st.just("f"), st.just("https://api.example"), st.just(value=False)),
     st.builds(SpendChanged, numbers, st.builds(Usage, numbers), st.just(0.1), st.just(Usage()), st.just(0.0)),
+    st.builds(ToolStarted, st.sampled_from(["shell-1", "toolu_1"]), st.just("bash"), st.just("ls"), st.just({})),
     st.just(Notice("info", "nothing that matters")),
 )
 

@@ -129,6 +129,8 @@ async def test_commands_in_the_terminal(place: Place) -> None:
             "/tools": "write_file   writes",
             "/context": "200,000 tokens",
             "/model other-model": "other-model answers from the next prompt on",
+            "!cat notes.md; exit 3": "exit 3, ",
+            "!": "There is no command",
             "/rewind": "  1  list the files",
             "/rewind 7": "no way back to turn 7",
             "/mode": "permissions: asks before writing or running",
