@@ -14,9 +14,9 @@ from harness.journal import read
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Nobody, Opening, open_session
-from harness.ui.transcript.entries import Answer, Call, Entry, Thinking
+from harness.ui.transcript.entries import Answer, Call, Entry, Said, Thinking
 from harness.ui.transcript.folding import Transcript
-from tests.agent.stage import VirtualClock, settings_of
+from tests.agent.stage import VirtualClock, played, settings_of
 from tests.agent.test_anything import IMPATIENT, entry, one_turn, summary
 
 pytestmark = pytest.mark.anyio
@@ -61,3 +61,19 @@ async def test_both_show_the_same_at_the_end_of_every_turn(seed: int, tmp_path: 
             assert live.ends == later.ends
             assert all(entry.done for entry in live.ends[-1] if isinstance(entry, Answer | Thinking))
             assert not any(entry.running for entry in live.ends[-1] if isinstance(entry, Call))
+
+
+async def test_a_rewind_takes_its_turn_off_the_screen_and_leaves_the_persons_own_command_before_it(
+    tmp_path: Path,
+) -> None:
+    async with PracticeServer(script=Script.parse('after = "repeat"\n[[reply]]\ntext = "Whole."\n')) as server:
+        live = Transcript()
+        loaded = settings_of(tmp_path, server.base_url)
+        async with await open_session(loaded, Nobody(), clock=VirtualClock(), observer=live.see) as session:
+            await played(session.run("First."))
+            await played(session.shell("echo mine"))
+            before = list(live.entries)
+            await played(session.run("Second."))
+            assert session.rewind(2) == "Second."
+            assert list(live.entries) == before
+    assert [entry.text for entry in before if isinstance(entry, Said)] == ["First.", "echo mine"]
