@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from dataclasses import replace
 
 from harness.events import (
+    OWN_COMMAND,
     BreakerChanged,
     ChangeReason,
     Dispatched,
@@ -25,7 +26,7 @@ FAILED = frozenset({ChangeReason.FAILED, ChangeReason.THRESHOLD, ChangeReason.PR
 
 def is_of_the_person(call_id: str) -> bool:
     """Whether the person ran this call, after `!`."""
-    return call_id.startswith("shell-")
+    return call_id.startswith(OWN_COMMAND)
 
 
 class CallFold:
