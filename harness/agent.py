@@ -118,6 +118,7 @@ class Agent:
         self._clock = clock or SystemClock()
         self._log = log or logging.getLogger("harness")
         self._one_at_a_time = asyncio.Lock()
+        self._asking: Turn | None = None
         self._facts = Facts(self.settings.workspace)
         if settings is None:
             reread = reread or (lambda: settings_here(overrides))
@@ -207,6 +208,22 @@ class Agent:
         self._signals.reconnect.set()
 
     @property
+    def other_model(self) -> str | None:
+        """The fallback that `ask_other_model` would turn to; None while no model is asked, or when none is left."""
+        return self._asking.state.fallbacks[0] if self._asking and self._asking.state.fallbacks else None
+
+    def ask_other_model(self) -> None:
+        """Do not wait for this model any longer: drop a silent connection, and go on with the next fallback for the
+        rest of the turn. Raises HarnessError when there is none to turn to."""
+        if not any(model != self.model for model in self.settings.fallback_models):
+            raise HarnessError("There is no other model to ask; name one with --fallback-model.")
+        if self.other_model is None:
+            waits = "every fallback was asked already" if self._asking else "no model is being waited for"
+            raise HarnessError(f"There is no other model to turn to now: {waits}.")
+        self._signals.other_model.set()
+        self._signals.reconnect.set()
+
+    @property
     def address(self) -> str:
         """Where the model answers, without credentials."""
         return self._connection.address
@@ -289,6 +306,13 @@ class Agent:
 
     async def _ask_model(self, turn: Turn) -> Decision:
         """Ask the model until the policy says something other than "the same once more"."""
+        self._asking = turn
+        try:
+            return await self._ask_until_decided(turn)
+        finally:
+            self._asking = None
+
+    async def _ask_until_decided(self, turn: Turn) -> Decision:
         while True:
             if spent := over_budget(turn.state, self._limits, self.conversation.spend.cost_usd):
                 return spent

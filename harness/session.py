@@ -235,6 +235,18 @@ class Session:
         """Cut a wait short."""
         self._agent.retry_now()
 
+    @property
+    def other_model(self) -> str | None:
+        """The fallback that can be turned to now; None while no model is waited for, or when none is left."""
+        return self._agent.other_model
+
+    def ask_other_model(self) -> None:
+        """End the wait for this model and go on with `other_model` for the rest of the turn.
+
+        Raises HarnessError, with what to do, when there is none.
+        """
+        self._agent.ask_other_model()
+
     def fork(self) -> str:
         """Copy the session as it stands and return the id of the copy; this session goes on unchanged."""
         return journal.fork(self.path, self.path.parent, journal.new_session_id()).stem

@@ -199,9 +199,10 @@ class RetryScheduled(Event):
 
 @dataclass(frozen=True, slots=True)
 class RetryEnded(Event):
-    """The wait for a retry is over, by time, by the user's wish, or because the turn was interrupted."""
+    """The wait for a retry is over, by time, by the user's wish to try again or to ask another model, or because the
+    turn was interrupted."""
 
-    why: Literal["due", "asked", "interrupted"]
+    why: Literal["due", "asked", "switched", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,10 +114,10 @@ class Executor:
         return TurnState(model, fallbacks, endpoints)
 
     async def pause(self, turn: Turn) -> None:
-        """Wait for the retry that was decided, if one was."""
+        """Wait for the retry that was decided, if one was; the person may want another model instead."""
         wait, turn.wait = turn.wait, None
         if wait is not None and turn.fault is not None:
-            await pause(
+            why = await pause(
                 wait,
                 turn.fault,
                 turn.state,
@@ -127,6 +127,8 @@ class Executor:
                 clock=self._clock,
                 signals=self._signals,
             )
+            if why == "switched" and turn.state.fallbacks:
+                self._switch_by_hand(turn, "chosen instead of waiting")
 
     async def offer(self, decision: OfferWait, turn: Turn) -> Stop | None:
         """Let the person choose about a long wait; a Stop if they do not want to go on."""
@@ -141,13 +143,15 @@ class Executor:
             case "wait":
                 turn.wait = decision.wait
             case "switch" if turn.state.fallbacks:
-                from_model = turn.state.model
-                turn.state = turn.state.on_next_model(self._clock.now(), self._limits)
-                why = "chosen instead of a long wait"
-                self.switch(from_model, SwitchModel(turn.state, why, turn.state.model))
+                self._switch_by_hand(turn, "chosen instead of a long wait")
             case _:
                 return decision.otherwise
         return None
+
+    def _switch_by_hand(self, turn: Turn, why: str) -> None:
+        from_model = turn.state.model
+        turn.state = turn.state.on_next_model(self._clock.now(), self._limits)
+        self.switch(from_model, SwitchModel(turn.state, why, turn.state.model))
 
     def switch(self, from_model: str, decision: SwitchModel) -> None:
         """Ask another model for the rest of the turn, and say so."""

@@ -171,6 +171,7 @@ class ModelCalls:
             estimated_tokens=estimate,
         )
         signals.reconnect.clear()
+        signals.other_model.clear()
         self.asked_cap = cap
         loop = asyncio.get_running_loop()
         began = loop.time()

@@ -10,6 +10,8 @@ from harness.events import Fault, RetryEnded, RetryScheduled
 from harness.recovery import RecoveryLimits, TurnState, Wait
 
 T = TypeVar("T")
+Ended = Literal["due", "asked", "switched", "interrupted"]
+"""Why a wait for a retry is over."""
 
 
 class Signals:
@@ -22,10 +24,12 @@ class Signals:
         """Do not wait any longer."""
         self.reconnect = asyncio.Event()
         """Drop the silent connection and try again."""
+        self.other_model = asyncio.Event()
+        """Go on with the next fallback instead of waiting."""
 
     def reset(self) -> None:
         """Forget all wishes, before a new turn."""
-        for signal in (self.interrupt, self.retry_now, self.reconnect):
+        for signal in (self.interrupt, self.retry_now, self.reconnect, self.other_model):
             signal.clear()
 
 
@@ -39,8 +43,8 @@ async def pause(
     conversation: Conversation,
     clock: Clock,
     signals: Signals,
-) -> None:
-    """Announce a retry and wait for it. Returns when it is due, asked for, or the turn was interrupted.
+) -> Ended:
+    """Announce a retry and wait for it. Returns why that is over: it is due, asked for, or not wanted any more.
 
     Whoever dropped a silent connection by hand wants the next one at once, not after a wait.
     """
@@ -60,17 +64,21 @@ async def pause(
     )
     if fault.error_code != "reconnect_asked":
         signals.retry_now.clear()
-    why = await _first(clock.sleep(wait.seconds), signals)
+    why = await _first(clock.sleep(wait.seconds), signals, heed_other_model=scope == "model")
     conversation.emit(RetryEnded(why))
+    return why
 
 
-async def _first(sleep: Awaitable[None], signals: Signals) -> Literal["due", "asked", "interrupted"]:
+async def _first(sleep: Awaitable[None], signals: Signals, *, heed_other_model: bool) -> Ended:
     due = asyncio.ensure_future(sleep)
-    wishes = [asyncio.ensure_future(wish.wait()) for wish in (signals.retry_now, signals.interrupt)]
+    heeded = [signals.retry_now, signals.interrupt, *([signals.other_model] if heed_other_model else [])]
+    wishes = [asyncio.ensure_future(wish.wait()) for wish in heeded]
     try:
         await asyncio.wait({due, *wishes}, return_when=asyncio.FIRST_COMPLETED)
         if signals.interrupt.is_set():
             return "interrupted"
+        if heed_other_model and signals.other_model.is_set():
+            return "switched"
         return "due" if due.done() else "asked"
     finally:
         for task in (due, *wishes):
