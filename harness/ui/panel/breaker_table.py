@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from harness.clock import time_of_day
@@ -9,6 +10,7 @@ from harness.events import BreakerState, HealthRow, Route
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, plural, wrapped
 from harness.ui.panel.state import Panel
 
+HEAD = "tool"
 NAMES = 10, 24
 """Columns of the longest name, where there is little room and where there is much."""
 COLUMNS: Mapping[str, int] = {"state": 9, "fails": 5, "last fail": 9, "last ok": 9, "probe": 7}
@@ -61,7 +63,7 @@ class _Layout:
     """Which columns there is room for."""
 
     def __init__(self, rows: Sequence[HealthRow], width: int) -> None:
-        longest = max(len(flat(row.tool)) for row in rows)
+        longest = max(cell_len(name) for name in (HEAD, *(flat(row.tool) for row in rows)))
         least, most = (min(longest, columns) for columns in NAMES)
         self._columns: set[str] = set()
         room = width
@@ -74,7 +76,7 @@ class _Layout:
 
     def header(self) -> Content:
         """The names of the columns."""
-        return self._line("tool", {name: (name, QUIET) for name in COLUMNS}, QUIET)
+        return self._line(HEAD, {name: (name, QUIET) for name in COLUMNS}, QUIET)
 
     def row(self, row: HealthRow, step: int) -> Content:
         """One tool."""

@@ -1,5 +1,6 @@
 """Lines of the panel: a label, a text, and never more cells than there is room for."""
 
+import re
 from collections.abc import Iterable
 
 from rich.cells import cell_len, set_cell_size
@@ -9,11 +10,13 @@ from harness.visible import visible
 
 LABEL = 8
 """Columns of the label of a line."""
+LONE_JOINER = re.compile(r"(?<!\S)\u200d+")
 NARROWEST = 8
 """Columns of text below which nothing is wrapped any more."""
 Lines = list[Content]
 
-QUIET = "$text-muted"
+QUIET = "dim"
+"""Not $text-muted: in a text, without an opacity of its own, that is brighter than what stands beside it."""
 TROUBLE = "$text-warning"
 BAD = "$text-error"
 GOOD = "$text-success"
@@ -21,8 +24,11 @@ KEY = "bold $text-accent"
 
 
 def flat(text: str) -> str:
-    """Text of others as one line without control characters."""
-    return visible(" ".join(text.split()))
+    """Text of others as one line without control characters.
+
+    A joiner with nothing to join goes: rich 15 cannot cut a text that begins with two of them (`cells.split_text`).
+    """
+    return visible(LONE_JOINER.sub("", " ".join(text.split())))
 
 
 def labelled(label: str, content: Content | str) -> Content:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from harness.events import TransitionCode as Code
+from harness.ui.panel.layout import BAD, GOOD, QUIET, TROUBLE
 from harness.ui.panel.state import Mark
 
 
@@ -22,21 +23,21 @@ class Sign:
 MORE_FROM = 3
 """Cells from which there is room to say that there are more marks."""
 GOES_ON = Sign("∙", "", "goes on")
-CALM = Sign("·", "$text-muted", "tools ran")
-DONE = Sign("●", "$text-success", "answered")
-RETRIED = Sign("↻", "$text-warning", "retried")
-SWITCHED = Sign("→", "$text-warning", "asked another model")
-COMPACTED = Sign("✂", "$text-warning", "compacted")
-TOOL_FAILED = Sign("✗", "$text-warning", "a tool failed")
-OPENED = Sign("⊘", "$text-error", "a breaker opened")
-SKIPPED = Sign("○", "$text-warning", "a tool was skipped")
-ESCALATED = Sign("▲", "$text-warning", "asked for a longer answer")
-CONTINUED = Sign("…", "$text-warning", "asked to go on")
-PAUSED = Sign("‖", "$text-error", "paused")
-STOPPED = Sign("■", "$text-warning", "interrupted")
-LIMITED = Sign("▪", "$text-warning", "stopped by a limit")
-PROBED = Sign("◌", "$text-warning", "a tool was tried again")
-FAILED = Sign("╳", "$text-error", "failed")
+CALM = Sign("·", QUIET, "tools ran")
+DONE = Sign("●", GOOD, "answered")
+RETRIED = Sign("↻", TROUBLE, "retried")
+SWITCHED = Sign("→", TROUBLE, "asked another model")
+COMPACTED = Sign("✂", TROUBLE, "compacted")
+TOOL_FAILED = Sign("✗", TROUBLE, "a tool failed")
+OPENED = Sign("⊘", BAD, "a breaker opened")
+SKIPPED = Sign("○", TROUBLE, "a tool was skipped")
+ESCALATED = Sign("▲", TROUBLE, "asked for a longer answer")
+CONTINUED = Sign("…", TROUBLE, "asked to go on")
+PAUSED = Sign("‖", BAD, "paused")
+STOPPED = Sign("■", TROUBLE, "interrupted")
+LIMITED = Sign("▪", TROUBLE, "stopped by a limit")
+PROBED = Sign("◌", TROUBLE, "a tool was tried again")
+FAILED = Sign("╳", BAD, "failed")
 
 BY_CODE: dict[Code, Sign] = {
     Code.COMPLETED: DONE,
@@ -94,7 +95,7 @@ def timeline(marks: Sequence[Mark], width: int, shown_step: int | None = None) -
         return Content("").join(seen)
     before = "‹" if first else " "
     after = "›" if first + room < len(marks) else ""
-    return Content.assemble((before, "$text-muted"), *seen, (after, "$text-muted"))
+    return Content.assemble((before, QUIET), *seen, (after, QUIET))
 
 
 def _shown(mark: Mark, shown_step: int | None) -> Content:

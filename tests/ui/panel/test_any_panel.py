@@ -177,7 +177,7 @@ async def test_every_style_is_known_to_the_theme_and_troubles_have_a_colour(them
             for panel in ALL.values()
             for span in panel_content(panel, 70, 40, NOW, actions=[("r", "x")]).spans
         }
-        assert {"$text-muted", "bold $text-warning", "bold $text-error", "bold $text-accent"} <= styles
+        assert {"dim", "bold $text-warning", "bold $text-error", "bold $text-accent"} <= styles
         for style in styles:
             means = app.stylesheet.parse_style(style)
             assert means.background is None or means.background.a == 0 or "reverse" in style, style
@@ -186,3 +186,5 @@ async def test_every_style_is_known_to_the_theme_and_troubles_have_a_colour(them
         shown = {segment.text.strip(): segment.style for line in lines for segment in line if segment.style}
         assert shown["OPEN"].color != shown["bash"].color
         assert shown["OPEN"].bold
+        assert shown["bash"].dim
+        assert not shown["OPEN"].dim

@@ -213,3 +213,8 @@ def test_further_blocks_are_drawn_as_one_line_each_whatever_they_hold() -> None:
     assert "subage… ✓ one is\\x1b[31m done indeed" in lines
     assert "        ! 天気" in lines
     assert not any("nothing" in line for line in lines)
+
+
+def test_joiners_with_nothing_to_join_do_no_harm() -> None:
+    rows = (HealthRow("\u200d\u200d天", situation.OPENED.after, 3, message="\u200d\u200d天 \u200d\u200d天"),)
+    assert look(replace(situation.CALM, rows=rows), 30)[5] == "天   OPEN          3 by hand"
