@@ -15,6 +15,7 @@ from harness.settings import Settings
 
 if TYPE_CHECKING:
     from harness.practice.script import Script
+    from harness.practice.server import PracticeServer
 
 ANTHROPIC = "https://api.anthropic.com"
 PRACTICE_KEY = "practice"
@@ -109,14 +110,15 @@ class Connection:
         self._client.preload()
 
     async def _practice(self) -> Endpoint:
-        from harness.practice.improviser import Improviser
-
-        await asyncio.sleep(0)  # both imports take long: a screen can draw in between
-        from harness.practice.server import PracticeServer
-
-        server = PracticeServer(Improviser(), script=self._script, tokens=self._counter, remember=0)
+        server = await asyncio.to_thread(self._practice_server)  # its import takes too long for a screen to wait
         await self._opened.enter_async_context(server)
         return checked(server.base_url, api_key=PRACTICE_KEY, origin="the built-in practice model")
+
+    def _practice_server(self) -> "PracticeServer":
+        from harness.practice.improviser import Improviser
+        from harness.practice.server import PracticeServer
+
+        return PracticeServer(Improviser(), script=self._script, tokens=self._counter, remember=0)
 
 
 def endpoint_of(settings: Settings) -> Endpoint:
