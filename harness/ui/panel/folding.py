@@ -56,6 +56,8 @@ class PanelFold:
         self._panel = Panel()
         """Folded from what a journal keeps."""
         self._health = Health()
+        self._table_is_old = False
+        """The table is worked out when it is looked at, and not for every event of a long journal."""
         self._turn_runs = False
         self._cycle_has_step = False
         """A step began since the failure budget was fresh. Until then charges belong to the cycle before: a batch that
@@ -69,7 +71,7 @@ class PanelFold:
     @property
     def now(self) -> Panel:
         """The panel after all that was seen."""
-        panel = self._panel
+        panel = self._with_table()
         if self._answering is not None:
             panel = replace(panel, model=replace(panel.model, phase=Phase.ANSWERING, since=self._answering))
         if self._silence is not None:
@@ -138,15 +140,7 @@ class PanelFold:
             case TurnEnded():
                 self._turn_runs = False
         panel = _marked(_after(self._panel, event), event)
-        if self._health.see(event, at):
-            health = self._health
-            panel = replace(
-                panel,
-                rows=health.rows,
-                endpoints=health.endpoints,
-                routes=health.routes,
-                cascades=health.cascades,
-            )
+        self._table_is_old |= self._health.see(event, at)
         model = model_block.after(panel.model, event, at, self._resting)
         if isinstance(event, ToolStarted | ToolEnded | PermissionAsked | PermissionAnswered):
             model = model_block.in_phase(model, self._phase_of_tools(panel), at)
@@ -165,9 +159,22 @@ class PanelFold:
 
     def _end_step(self) -> None:
         """The step that went on until now is over."""
-        panel = self._panel
+        panel = self._with_table()
         if panel.marks and panel.marks[-1].step not in self._ends:
             self._ends[panel.marks[-1].step] = replace(panel, marks=())
+
+    def _with_table(self) -> Panel:
+        if self._table_is_old:
+            self._table_is_old = False
+            table = self._health
+            self._panel = replace(
+                self._panel,
+                rows=table.rows,
+                endpoints=table.endpoints,
+                routes=table.routes,
+                cascades=table.cascades,
+            )
+        return self._panel
 
     def _forget(self) -> None:
         """Drop the ends of steps that the timeline does not have any more."""
