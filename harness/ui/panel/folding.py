@@ -41,7 +41,7 @@ from harness.events import (
 )
 from harness.ui.panel import model_block
 from harness.ui.panel.health import MODEL, Health
-from harness.ui.panel.state import Mark, Panel, Phase
+from harness.ui.panel.state import Mark, ModelView, Panel, Phase
 
 KEPT_STEPS = 500
 """Steps that can be shown again."""
@@ -56,8 +56,10 @@ class PanelFold:
         self._panel = Panel()
         """Folded from what a journal keeps."""
         self._health = Health()
-        self._table_is_old = False
-        """The table is worked out when it is looked at, and not for every event of a long journal."""
+        self._model = ModelView()
+        self._at = 0.0
+        self._is_old = False
+        """`_panel` lacks model, table and moment: they join it when it is looked at, and not with every event."""
         self._turn_runs = False
         self._cycle_has_step = False
         """A step began since the failure budget was fresh. Until then charges belong to the cycle before: a batch that
@@ -71,7 +73,7 @@ class PanelFold:
     @property
     def now(self) -> Panel:
         """The panel after all that was seen."""
-        panel = self._with_table()
+        panel = self._whole()
         if self._answering is not None:
             panel = replace(panel, model=replace(panel.model, phase=Phase.ANSWERING, since=self._answering))
         if self._silence is not None:
@@ -98,24 +100,25 @@ class PanelFold:
             case TextDelta() | ThinkingDelta() | ToolCallDelta():
                 self._streamed(at)
             case SilenceHint():
-                if self._panel.model.phase in (Phase.ASKING, Phase.COMPACTING):
+                if self._model.phase in (Phase.ASKING, Phase.COMPACTING):
                     self._silence = event
             case Notice():
                 pass
             case _:
                 self._fold(event, at)
                 self._end_streaming(event)
+                self._at, self._is_old = at, True
 
     # ── what is only seen live ──────────────────────────────────────────────────────────────────
 
     def _streamed(self, at: float) -> None:
         self._silence = None
-        if self._panel.model.phase is Phase.ASKING and self._answering is None:
+        if self._model.phase is Phase.ASKING and self._answering is None:
             self._answering = at
 
     def _end_streaming(self, event: Event) -> None:
         """What a transient event said holds while the request is out that it was about."""
-        phase = self._panel.model.phase
+        phase = self._model.phase
         if isinstance(event, RequestSent) or phase is not Phase.ASKING:
             self._answering = None
         if isinstance(event, RequestSent) or phase not in (Phase.ASKING, Phase.COMPACTING):
@@ -135,16 +138,16 @@ class PanelFold:
                 self._end_step()
                 self._cycle_has_step = True
             case FailureCharged() if not self._cycle_has_step:
-                self._panel = replace(self._panel, at=at)
                 return
             case TurnEnded():
                 self._turn_runs = False
-        panel = _marked(_after(self._panel, event), event)
-        self._table_is_old |= self._health.see(event, at)
-        model = model_block.after(panel.model, event, at, self._resting)
+        before = self._model
+        panel = _after(self._panel, event, compacting=before.compacting is not None)
+        self._panel = _marked(panel, event, before.chosen)
+        self._health.see(event, at)
+        self._model = model_block.after(before, event, at, self._resting)
         if isinstance(event, ToolStarted | ToolEnded | PermissionAsked | PermissionAnswered):
-            model = model_block.in_phase(model, self._phase_of_tools(panel), at)
-        self._panel = replace(panel, model=model, at=at)
+            self._model = model_block.in_phase(self._model, self._phase_of_tools(panel), at)
         if isinstance(event, StepStarted):
             self._forget()
 
@@ -159,16 +162,18 @@ class PanelFold:
 
     def _end_step(self) -> None:
         """The step that went on until now is over."""
-        panel = self._with_table()
+        panel = self._whole()
         if panel.marks and panel.marks[-1].step not in self._ends:
             self._ends[panel.marks[-1].step] = replace(panel, marks=())
 
-    def _with_table(self) -> Panel:
-        if self._table_is_old:
-            self._table_is_old = False
+    def _whole(self) -> Panel:
+        if self._is_old:
+            self._is_old = False
             table = self._health
             self._panel = replace(
                 self._panel,
+                at=self._at,
+                model=self._model,
                 rows=table.rows,
                 endpoints=table.endpoints,
                 routes=table.routes,
@@ -182,7 +187,7 @@ class PanelFold:
             self._ends.popitem(last=False)
 
 
-def _after(panel: Panel, event: Event) -> Panel:
+def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
     """The panel after an event, without what the model block, the breakers and the timeline make of it."""
     match event:
         case SessionStarted(session_id=session_id):
@@ -197,7 +202,7 @@ def _after(panel: Panel, event: Event) -> Panel:
             return replace(panel, step=step)
         case RequestSent(purpose="turn", estimated_tokens=tokens, window=window):
             return replace(panel, context_tokens=tokens, window=window or panel.window)
-        case ReplyReceived(usage=usage) if panel.model.compacting is None and usage.prompt:
+        case ReplyReceived(usage=usage) if usage.prompt and not compacting:
             return replace(panel, context_tokens=usage.prompt + usage.output)
         case CompactionEnded(succeeded=True, tokens_after=tokens):
             return replace(panel, context_tokens=tokens)
@@ -230,18 +235,17 @@ def _after(panel: Panel, event: Event) -> Panel:
             return panel
 
 
-def _marked(panel: Panel, event: Event) -> Panel:
-    """The panel with what the event adds to the timeline."""
+def _marked(panel: Panel, event: Event, chosen: str) -> Panel:
+    """The panel with what the event adds to the timeline; `chosen` is the model to which it is no switch to return."""
     if isinstance(event, StepStarted):
         return replace(panel, marks=(*panel.marks, Mark(event.step))[-KEPT_STEPS:])
     if not panel.marks:
         return panel
-    mark = _mark(panel.marks[-1], event, panel.model.chosen)
+    mark = _mark(panel.marks[-1], event, chosen)
     return panel if mark is panel.marks[-1] else replace(panel, marks=(*panel.marks[:-1], mark))
 
 
 def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
-    """The mark after an event; `chosen` is the model to which it is no switch to return."""
     match event:
         case Transition(code=code):
             return replace(mark, code=code)

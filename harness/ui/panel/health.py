@@ -115,8 +115,8 @@ class Health:
         """The way round that was offered last, for each tool that is not closed."""
         return tuple((name, route) for name, route in self._routes.items() if name in self._open)
 
-    def see(self, event: Event, at: float) -> bool:
-        """Take in an event of Unix time `at`; whether the table may be another one now."""
+    def see(self, event: Event, at: float) -> None:
+        """Take in an event of Unix time `at`."""
         match event:
             case BreakerChanged(key=key) if key.startswith(MODEL):
                 self._endpoint(event, key.removeprefix(MODEL), at)
@@ -144,9 +144,6 @@ class Health:
             case DispatchLimitsSet(limits=limits, tools=tools):
                 self._limits = limits
                 self._order = tools
-            case _:
-                return False
-        return True
 
     # ── results ─────────────────────────────────────────────────────────────────────────────────
 
