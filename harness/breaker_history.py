@@ -19,9 +19,9 @@ from harness.events import (
     DispatchLimitsSet,
     Event,
     Route,
-    StepStarted,
 )
-from harness.journal import Record, find, read
+from harness.journal import find, read
+from harness.moments import require_step, until
 
 
 def session_file(name: str, folder: Path) -> Path:
@@ -40,12 +40,11 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
     Raises JournalError for a journal that holds no decisions, or ends before that step.
     """
     records = read(path).records
-    steps = [record.event.step for record in records if isinstance(record.event, StepStarted)]
     tools = tools_in(record.event for record in records)
     if not tools:
         raise JournalError(f"{path.name} holds no decisions about tool calls; it is older than the breakers.")
-    if at is not None and not 0 < at <= max(steps, default=0):
-        raise JournalError(f"{path.name} has no step {at}; its steps are 1 to {max(steps, default=0)}.")
+    if at is not None:
+        require_step(path, records, at)
     board = Board(tools, load_capabilities(None, None, tools))
     replay, log = Replay(board), []
     for record in until(records, at):
@@ -72,14 +71,6 @@ def tools_in(events: Iterable[Event]) -> tuple[str, ...]:
             case Dispatched(tool=tool) if event.reason != "unknown_tool":
                 decided[tool] = None
     return tuple(dict.fromkeys((*known, *decided)))
-
-
-def until(records: Iterable[Record], at: int | None) -> Iterator[Record]:
-    """The records up to the end of step `at`."""
-    for record in records:
-        if at is not None and isinstance(record.event, StepStarted) and record.event.step > at:
-            return
-        yield record
 
 
 def _decided(event: Event) -> str:

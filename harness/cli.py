@@ -22,6 +22,7 @@ COMMANDS = {
     "watch": "see what a session does that runs in another terminal",
     "replay": "see a recorded session again",
     "export": "write a session as Markdown or JSON",
+    "shot": "a picture of a session at any moment, as an SVG file",
     "transitions": "print why the loop goes round or ends, and what answers each fault",
     "settings": "every setting: what fits, its default, its variables",
     "practice": "serve the practice model, or put faults before a real one",
@@ -151,6 +152,16 @@ def command_parser(command: str) -> "ArgumentParser":
         case "breakers":
             add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
             add("--at", type=int, metavar="N", help="how they were at the end of step N")
+            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+        case "shot":
+            add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
+            moment = parser.add_mutually_exclusive_group()
+            moment.add_argument("--at", type=int, metavar="N", help="as it was at the end of step N")
+            moment.add_argument("--seq", type=int, metavar="N", help="as it was after record N of the journal")
+            add("-o", "--output", metavar="FILE", required=True, help="the SVG file")
+            add("--size", default="120x36", metavar="COLUMNSxROWS", help="120x36 unless said otherwise")
+            add("--panel", action="store_true", help="the panel alone, without the conversation")
+            add("--theme", default="", metavar="NAME", help="other colours; /theme lists them")
             add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
         case "watch":
             add("session", metavar="SESSION", nargs="?", help="id, its beginning, or a journal file (the running one)")

@@ -22,6 +22,8 @@ def run(command: str, options: Namespace) -> int:
             return _export(_settings(options), options)
         case "breakers":
             return _breakers(_settings(options), options)
+        case "shot":
+            return _shot(_settings(options), options)
         case "watch":
             from harness.viewing import watch
 
@@ -85,6 +87,23 @@ def _export(settings: Settings, options: Namespace) -> int:
         sys.stdout.flush()
     else:
         save(text, Path(options.output))
+    return 0
+
+
+def _shot(settings: Settings, options: Namespace) -> int:
+    from harness.breaker_history import session_file
+    from harness.export import masked, save
+    from harness.journal import session_folder
+    from harness.moments import moment_of
+    from harness.ui.app.still import picture, size_of
+
+    columns, rows = size_of(options.size)
+    path = session_file(options.session, session_folder(settings.workspace, settings.state_dir))
+    records = moment_of(path, step=options.at, seq=options.seq)
+    drawing = picture(records, path.stem, columns=columns, rows=rows, theme=options.theme, panel_only=options.panel)
+    svg = masked(asyncio.run(drawing), filter(None, (settings.api_key, settings.auth_token)))
+    save(svg, Path(options.output))
+    print(f"Written to {options.output}")
     return 0
 
 

@@ -48,7 +48,7 @@ def markdown(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
     state = replay(records)
     body = [*_header(state), *_Page().blocks(records), *_totals(state)]
     text = "\n\n".join(body) + "\n"
-    return _masked(text.encode("utf-8", "replace").decode(), secrets)
+    return masked(text.encode("utf-8", "replace").decode(), secrets)
 
 
 def as_json(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
@@ -76,7 +76,7 @@ def as_json(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
         f'{{"session": {json.dumps(session)},\n"totals": {json.dumps(totals)},\n'
         f'"messages": {_list(messages)},\n"events": {_list(events)}}}\n'
     )
-    return _masked(text, secrets)
+    return masked(text, secrets)
 
 
 def save(text: str, file: Path) -> None:
@@ -91,7 +91,8 @@ def _list(items: Iterable[Json]) -> str:
     return "[\n" + ",\n".join(map(json.dumps, items)) + "\n]"
 
 
-def _masked(text: str, secrets: Iterable[Secret]) -> str:
+def masked(text: str, secrets: Iterable[Secret]) -> str:
+    """The text without these secrets, and without anything that has the shape of a key."""
     values = {secret.reveal() for secret in secrets}
     forms = {form for value in values if len(value) >= SHORTEST_SECRET for form in (value, json.dumps(value)[1:-1])}
     shapes = [*map(re.escape, sorted(forms, key=len, reverse=True)), KEY_SHAPES]

@@ -42,6 +42,7 @@ __all__ = [
     "Nobody",
     "Opening",
     "PermissionRequest",
+    "Record",
     "RewindPoint",
     "Session",
     "SessionSummary",

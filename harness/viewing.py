@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.breaker_history import session_file
 from harness.errors import SettingsError
-from harness.following import running_session
+from harness.following import follow, running_session
 from harness.journal import read, session_folder
 from harness.settings import Settings
 from harness.ui.plain import has_colours
@@ -26,7 +26,9 @@ def watch(settings: Settings, options: Namespace) -> int:
     if options.output_format == "stream-json":
         return watch_as_json(path, sys.stdout, sys.stderr)
     if _on_a_screen(settings):
-        raise SettingsError("There is no screen for watching yet; add --plain.")
+        from harness.ui.app.watching import watch as watch_on_screen
+
+        return watch_on_screen(path.stem, follow(path))
     colours = has_colours(sys.stdout, os.environ)
     return watch_in_lines(path, _how_to_go_on(path, folder, options), sys.stdout, colours=colours)
 
@@ -41,7 +43,9 @@ def replay(settings: Settings, options: Namespace) -> int:
     if count := len(reading.skipped):
         print(f"{count} line{'' if count == 1 else 's'} of {path.name} could not be read", file=sys.stderr)
     if _on_a_screen(settings):
-        raise SettingsError("There is no screen for replaying yet; add --plain.")
+        from harness.ui.app.watching import replay as replay_on_screen
+
+        return replay_on_screen(path.stem, reading.records, speed=options.speed, step=options.step)
     return replay_in_lines(
         reading.records,
         _how_to_go_on(path, folder, options),

@@ -29,6 +29,7 @@ AGENT_LEVEL = {
     "session",
     "capability_files",
     "breaker_history",
+    "moments",
     "following",
     "recording",
     "wiring",

@@ -87,6 +87,12 @@ def run_command(line: str, session: Session) -> Result:
     return command.run(session, argument.strip())
 
 
+def works_any_time(line: str) -> bool:
+    """Whether the command in a line can be done while a turn runs; one that does not exist is told of at once."""
+    command = COMMANDS.get(line[1:].strip().partition(" ")[0].lower())
+    return command is None or command.name in ANY_TIME
+
+
 def _help(session: Session, argument: str) -> Result:
     width = max(len(f"/{command.name} {command.arguments}") for command in _TABLE)
     lines = (f"  {f'/{command.name} {command.arguments}':<{width}}  {command.help}" for command in _TABLE)
@@ -345,3 +351,8 @@ _TABLE: Sequence[Command] = (
     Command("exit", "", "leave", _exit),
 )
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _TABLE})
+
+ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
+    {"breakers", "budget", "report", "routes", "trip", "isolate", "release", "reset", "confirm"}
+)
+"""Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that."""

@@ -19,8 +19,9 @@ class Line:
     """One line for a person. The mark is repeated in words, so that nothing is lost without it."""
 
     mark: str
+    """One character; empty for a line that has none."""
     text: str
     tone: Tone = Tone.QUIET
 
     def __str__(self) -> str:
-        return f"{self.mark} {self.text}"
+        return f"{self.mark} {self.text}" if self.mark else self.text

@@ -10,11 +10,9 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, nullcontext
-from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, TextIO, TypeVar
 
-from harness import __version__
 from harness.errors import HarnessError, SettingsError
 from harness.events import (
     BreakerCommand,
@@ -34,6 +32,7 @@ from harness.events import (
 from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import Loaded, Settings
 from harness.ui.commands import GoOn, Leave, Play, Say, is_command, prompt_of, run_command
+from harness.ui.greeting import greeting, recalled
 from harness.ui.keyboard import Keyboard
 from harness.ui.line import Line, Tone
 from harness.ui.plain import Plain, has_colours
@@ -168,37 +167,13 @@ class _Repl:
         return TypedPrompts(session.state_folder / "history", editing=editing)
 
     def _greet(self, session: Session) -> None:
-        settings, say = session.settings, self._plain.say
-        where = _short(settings.workspace)
-        address = "" if settings.practice else f" at {session.address}"
-        say(f"harness {__version__} · {session.model}{address} · {where}")
-        if settings.practice and self._loaded.origins["practice"].startswith("default"):
-            say(
-                "No key was found, so the built-in rule-based practice model answers; "
-                "set ANTHROPIC_API_KEY for a real one."
-            )
-        elif settings.practice:
-            script = f" and plays {settings.practice_script}" if settings.practice_script else ""
-            say(f"The built-in rule-based practice model answers{script}.")
-        if settings.tool_faults is not None:
-            say(f"Tools fail as {settings.tool_faults} says (--tool-faults).")
-        if settings.permission_mode == "yolo":
-            say("Every tool call is allowed without asking (--yolo).")
-        for note in self._loaded.notes:
-            self._plain.line(Line("!", note, Tone.TROUBLE))
-        self._recall(session)
-        say("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
+        for line in greeting(session, self._loaded):
+            self._plain.line(line)
+        self._plain.say("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
 
     def _recall(self, session: Session) -> None:
-        before = session.resumed_from
-        if not before.session_id:
-            return
-        turns = f"{before.turn} turn" + ("" if before.turn == 1 else "s")
-        self._plain.say(f"Resumed {session.id}: {before.title or 'nothing said yet'} ({turns})")
-        if session.skipped_lines:
-            self._plain.line(Line("!", f"{session.skipped_lines} lines of its journal could not be read", Tone.TROUBLE))
-        if before.interrupted:
-            self._plain.line(Line("!", "its last turn was cut off; /retry goes on with it", Tone.TROUBLE))
+        for line in recalled(session):
+            self._plain.line(line)
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────
 
@@ -349,8 +324,3 @@ class _Repl:
                     raise Ended(signalled.number) from None
 
         return self._runner.run(heeded())
-
-
-def _short(path: Path) -> str:
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)

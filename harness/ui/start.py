@@ -1,18 +1,23 @@
-"""From the flags to a running front end."""
+"""From the flags to a running front end.
+
+The screen paints before anything heavy is imported; so the settings are read by each front end, not here.
+"""
 
 import asyncio
-import logging
 import os
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.errors import SettingsError
-from harness.logs import open_log
-from harness.settings import Loaded, Settings, current_folder, load
-from harness.ui.standard_input import prompt_from
+from harness.ui.screen_choice import screen_wanted
+
+if TYPE_CHECKING:
+    import logging
+
+    from harness.settings import Loaded, Settings
 
 
 def start(options: Namespace, flags: Mapping[str, object]) -> int:
@@ -23,45 +28,68 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
         print("harness", __version__)
         return 0
     _check(options)
+    if options.print is None and screen_wanted(options.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
+        from harness.ui.app.running import PlainWanted, converse
+
+        try:
+            return converse(options, flags, sys.stderr)
+        except PlainWanted:
+            return _in_lines(options, flags)
+    return _in_lines(options, flags)
+
+
+def _in_lines(options: Namespace, flags: Mapping[str, object]) -> int:
+    from harness.logs import open_log
+    from harness.settings import current_folder, load
+
     here = current_folder()
     loaded = load(flags, os.environ, here)
     log = open_log(loaded.settings, sys.stderr)
     reread = partial(_settings, flags, here)
-    if options.print is None:
-        return _in_the_terminal(options, loaded, reread, log)
-    return _headless(options, loaded, reread, log)
+    run = _plain if options.print is None else _headless
+    return run(options, loaded, reread, log)
 
 
-def _settings(flags: Mapping[str, object], here: Path) -> Settings:
+def _settings(flags: Mapping[str, object], here: Path) -> "Settings":
+    from harness.settings import load
+
     return load(flags, os.environ, here).settings
 
 
 def _check(options: Namespace) -> None:
     """Raise SettingsError for flags that do not go together."""
+    if problem := _problem(options):
+        from harness.errors import SettingsError
+
+        raise SettingsError(problem)
+
+
+def _problem(options: Namespace) -> str:
     if options.print is None and options.output_format is not None:
-        raise SettingsError("--output-format needs -p; without it the answers are shown in the terminal.")
+        return "--output-format needs -p; without it the answers are shown in the terminal."
     if options.print and options.prompt:
-        raise SettingsError("There are two prompts, one after -p and one more; give one, in quotes.")
+        return "There are two prompts, one after -p and one more; give one, in quotes."
     if options.go_on and options.resume:
-        raise SettingsError("--continue and --resume ID are two sessions; give one of them.")
+        return "--continue and --resume ID are two sessions; give one of them."
     if options.fork_session and not options.go_on and options.resume is None:
-        raise SettingsError("--fork-session needs a session to copy; add --continue or --resume ID.")
+        return "--fork-session needs a session to copy; add --continue or --resume ID."
     if options.print is not None and options.resume == "":
-        raise SettingsError("--resume needs the id of a session with -p; `harness sessions` lists them.")
+        return "--resume needs the id of a session with -p; `harness sessions` lists them."
+    return ""
 
 
-def _headless(options: Namespace, loaded: Loaded, reread: partial[Settings], log: logging.Logger) -> int:
-    prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
+def _headless(options: Namespace, loaded: "Loaded", reread: "partial[Settings]", log: "logging.Logger") -> int:
     from harness.session import Opening
     from harness.ui.headless import Form, headless
+    from harness.ui.standard_input import prompt_from
 
+    prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
     form = Form(options.output_format or "text")
     return asyncio.run(headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, reread=reread, log=log))
 
 
-def _in_the_terminal(options: Namespace, loaded: Loaded, reread: partial[Settings], log: logging.Logger) -> int:
-    """The one place that chooses what a person sees; today that is always the plain REPL."""
+def _plain(options: Namespace, loaded: "Loaded", reread: "partial[Settings]", log: "logging.Logger") -> int:
     from harness.session import Opening
     from harness.ui.repl import repl
 

@@ -39,6 +39,7 @@ class Place:
             "PYTHONPATH": str(ROOT),
             "TERM": "xterm",
             "NO_COLOR": "1",
+            "HARNESS_PLAIN": "1",
         }
         server = {"ANTHROPIC_BASE_URL": self.base_url, "ANTHROPIC_API_KEY": "a-key-for-tests"} if self.base_url else {}
         return kept | own | server

@@ -62,10 +62,10 @@ class CandidateList(Widget):
         shown = self.candidates[first : first + most]
         labels = [visible(candidate.label[:width]).replace("\n", " ⏎ ") for candidate in shown]
         column = min(max(map(cell_len, labels), default=0) + 2, width)
-        rows = [Content.styled(_fitting(self.title, width), "$text-muted")] if self.title else []
+        rows = [Content.styled(_fitting(self.title, width), "dim")] if self.title else []
         for number, (label, candidate) in enumerate(zip(labels, shown, strict=True), first):
             style = "reverse" if number == self.selected else ""
-            help = Content.styled(_fitting(visible(candidate.help), width - column), "$text-muted")
+            help = Content.styled(_fitting(visible(candidate.help), width - column), "dim")
             rows.append(Content.assemble(Content.styled(_fitting(label, column), style), help))
         return Content("\n").join(rows)
 

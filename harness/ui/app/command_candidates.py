@@ -2,24 +2,44 @@
 
 import re
 from collections.abc import Iterable
+from typing import Protocol
 
 from harness.session import Session
 from harness.ui.app.completion import Candidate
-from harness.ui.commands import Command
 
 
-def command_candidates(commands: Iterable[Command], session: Session) -> tuple[Candidate, ...]:
-    """A candidate for each command; one that takes something leaves a space for it."""
-    return tuple(_candidate(command, session) for command in commands)
+class Described(Protocol):
+    """A slash command, as far as it is offered."""
+
+    @property
+    def name(self) -> str:
+        """Without the slash."""
+        ...
+
+    @property
+    def arguments(self) -> str:
+        """As the help shows them."""
+        ...
+
+    @property
+    def help(self) -> str:
+        """One line."""
+        ...
 
 
-def _candidate(command: Command, session: Session) -> Candidate:
+def command_candidates(commands: Iterable[Described], session: Session) -> tuple[Candidate, ...]:
+    """A candidate for each command, the last of a name; one that takes something leaves a space for it."""
+    named = {command.name: command for command in commands}
+    return tuple(_candidate(command, session) for command in named.values())
+
+
+def _candidate(command: Described, session: Session) -> Candidate:
     name = f"/{command.name}"
     insert = f"{name} " if command.arguments else ""
     return Candidate(name, command.help, insert, tuple(map(Candidate, _arguments(command, session))))
 
 
-def _arguments(command: Command, session: Session) -> list[str]:
+def _arguments(command: Described, session: Session) -> list[str]:
     """Names that can follow: of models, of tools, and the words that the help itself spells out."""
     if command.name == "model":
         return list(dict.fromkeys((session.model, session.settings.model, *session.settings.fallback_models)))

@@ -219,7 +219,7 @@ def context(panel: Panel, width: int) -> Sequence[Lines]:
 def spent(panel: Panel, width: int) -> Sequence[Lines]:
     """Money where there is any, and tokens; and what of it went into retries."""
     spend = panel.spend
-    if not spend.requests:
+    if not spend.cost_usd and not _tokens(spend.usage):
         return ()
     total = _spent(spend.cost_usd, spend.usage, width)
     retried = bool(spend.retry_cost_usd or _tokens(spend.retry_usage))

@@ -15,8 +15,8 @@ NARROWEST = 12
 TAB = 4
 
 CODE_INDENT = Content("  ")
-BAR = ("▌ ", "$text-muted")
-RULE = "$text-muted"
+BAR = ("▌ ", "dim")
+RULE = "dim"
 HEADING = "bold"
 
 

@@ -135,6 +135,16 @@ def _ordinal(number: int) -> str:
 # ── what stands behind it ───────────────────────────────────────────────────────────────────────
 
 
+def detail_content(text: str, width: int, most: int = MOST_LINES) -> Content:
+    """A command or a change that a person is to judge, line by line and never wrapped into one another."""
+    lines = text.rstrip("\n").split("\n")
+    diff = text.startswith("--- ")
+    shown = [_detail_line(line, width, diff=diff) for line in lines[:most]]
+    if len(lines) > most:
+        shown.append(Content.styled(f"  … {len(lines) - most:,} more lines", MUTED))
+    return Content("\n").join(shown)
+
+
 def _detail(call: Call, width: int, *, expanded: bool) -> list[Content]:
     diff = call.detail.startswith("--- ")
     if not call.detail or not (expanded or call.by_person or diff):

@@ -15,7 +15,7 @@ MOST_MARKS = 1_000
 
 CODE = "$text-accent"
 LINK = "underline"
-URL = "$text-muted"
+URL = "dim"
 STYLES = {"strong": "bold", "em": "italic", "s": "strike", "link": LINK}
 _MARKS = re.compile(r"[\[\]*_`~<!\\&]")
 

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-MUTED = "$text-muted"
+MUTED = "dim"
 WARNING = "$text-warning"
 FAILED = "$text-error"
 GOOD = "$text-success"

@@ -64,14 +64,15 @@ def set_off(above: Entry, below: Entry) -> bool:
 
 def _line(line: Line, width: int, style: str) -> Content:
     text = " ".join(visible(line.text).split())
-    return hanging(Content.styled(f"{visible(line.mark)} ", style), Content.styled(text, style), width)
+    mark = f"{visible(line.mark)} " if line.mark else ""
+    return hanging(Content.styled(mark, style), Content.styled(text, style), width)
 
 
 def _thinking(entry: Thinking, width: int, expanded: bool) -> Content:
     head = one_line(Content.styled("· thought" if entry.done else "· thinking …", MUTED), width)
     if not expanded:
         return head
-    text = Content.styled(visible(entry.text.strip()), "italic $text-muted")
+    text = Content.styled(visible(entry.text.strip()), "italic dim")
     return Content("\n").join([head, hanging(Content("  "), text, width)])
 
 

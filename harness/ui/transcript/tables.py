@@ -9,7 +9,7 @@ GAP = 2
 """Cells between two columns."""
 NARROWEST = 4
 """Cells below which a column is not worth having."""
-RULE = "$text-muted"
+RULE = "dim"
 ROW_SEPARATOR = " | "
 
 

@@ -39,7 +39,7 @@ async def test_every_style_is_known_to_the_theme(theme: str) -> None:
         await pilot.pause()
         static = app.query_one(Static)
         styles = {str(span.style) for entry in ENTRIES for span in entry_content(entry, 70, expanded=True).spans}
-        assert {"bold", "$text-muted", "$text-warning", "$text-error", "$text-success", "bold $accent"} <= styles
+        assert {"bold", "dim", "$text-warning", "$text-error", "$text-success", "bold $accent"} <= styles
         for style in styles:
             means = app.stylesheet.parse_style(style)
             assert means.foreground is not None or not style.rpartition(" ")[2].startswith("$"), style

@@ -1,0 +1,202 @@
+"""The app. It paints its frame first and gets everything else ready behind it.
+
+The frame knows widgets and keys and nothing of sessions: events, settings and the agent are imported in a thread after
+the first paint (terminal §8), and arrive as a `Controller`. What is typed until then waits.
+"""
+
+import asyncio
+import gc
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+
+from harness.ui.app.completion import Candidate, Completer
+from harness.ui.app.prompt import PromptArea
+from harness.ui.app.prompt_history import PromptHistory
+from harness.ui.app.question import Question
+from harness.ui.app.stage import Stage
+from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.terminal_app import TerminalApp
+
+if TYPE_CHECKING:
+    from harness.ui.app.controller import Controller
+
+TWICE_S = 2.0
+"""Seconds within which the same key counts as pressed twice."""
+
+Begin = Callable[["HarnessApp"], Awaitable["Controller"]]
+"""Gets everything ready, and opens the session."""
+
+
+class HarnessApp(TerminalApp):
+    """A conversation on the left, recovery live on the right, a prompt below. Ends with an exit code."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "escape", "stop", show=False),
+        Binding("ctrl+c", "interrupt", "clear, stop, quit", show=False, priority=True),
+        Binding("ctrl+d", "leave", "leave", show=False, priority=True),
+        Binding("ctrl+q", "leave(True)", "leave", show=False, priority=True),
+        Binding("shift+tab", "next_mode", "permissions", show=False, priority=True),
+        Binding("f1", "keys", "keys", show=False),
+        Binding("f3", "full", "full panel", show=False),
+    ]
+
+    def __init__(self, begin: Begin) -> None:
+        super().__init__()
+        self._begin = begin
+        self.controller: Controller | None = None
+        """Who knows the session; None until everything is ready."""
+        self.commands: Sequence[Candidate] = ()
+        """What can be completed after a slash."""
+        self.files: Callable[[], Sequence[str]] = tuple
+        """What can be completed after an @."""
+        self._typed_early: list[str] = []
+        self._pressed: dict[str, float] = {}
+
+    # ── layout ──────────────────────────────────────────────────────────────────────────────────
+
+    def compose(self) -> ComposeResult:
+        yield Stage()
+        completer = Completer(lambda: self.commands, self._files_now)
+        self.prompt = PromptArea(PromptHistory(None), completer, self._shortcut)
+        yield self.prompt
+        yield StatusLine()
+
+    @property
+    def status(self) -> StatusLine:
+        """The line at the bottom."""
+        return self.screen_stack[0].query_one(StatusLine)
+
+    # ── beginning and end ───────────────────────────────────────────────────────────────────────
+
+    def on_mount(self) -> None:
+        self.status.tell(Status(("getting ready",)))
+        self.call_after_refresh(self._painted)
+
+    def _painted(self) -> None:
+        self.run_worker(self._get_ready(), name="begin", exit_on_error=False)
+
+    async def _get_ready(self) -> None:
+        try:
+            self.controller = await self._begin(self)
+        except Exception as error:  # noqa: BLE001 (the border: raised again once the terminal is back)
+            self.fail(error)
+            return
+        gc.collect()
+        gc.freeze()  # what is there now stays, and looking at it again and again is what makes long pauses
+        for text in self._typed_early:
+            self.controller.submit(text)
+
+    def signalled(self, number: int) -> None:
+        """SIGINT is Ctrl+C; the others end the turn and then the app."""
+        if number == signal.SIGINT:
+            self.run_worker(self.run_action("interrupt"), exit_on_error=False)
+        elif self.controller is None:
+            self.exit(128 + number)
+        else:
+            self.controller.leave(128 + number)
+
+    # ── what the controller calls ───────────────────────────────────────────────────────────────
+
+    async def put(self, question: Question) -> tuple[str, str]:
+        """Show a question in the place of the prompt until it is answered; gives the value and the text."""
+        answered: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
+        self._answered = answered
+        self.prompt.display = False
+        await self.mount(question, after=self.stage)
+        try:
+            return await answered
+        finally:
+            await question.remove()
+            self.prompt.display = True
+            self.prompt.focus()
+
+    def on_question_answered(self, message: Question.Answered) -> None:
+        if not self._answered.done():
+            self._answered.set_result((message.value, message.text))
+
+    def warn(self, text: str) -> None:
+        """Say something in the status line for a moment."""
+        if self.controller is not None:
+            self.controller.warn(text)
+
+    def call_person(self, text: str) -> None:
+        """Ring, if the person looks elsewhere: something waits for them."""
+        if not self.app_focus:
+            self.bell()
+
+    def twice(self, key: str) -> bool:
+        """Whether a key is being pressed for the second time within two seconds."""
+        now, before = monotonic(), self._pressed.get(key, -TWICE_S)
+        again = now - before < TWICE_S
+        self._pressed[key] = -TWICE_S if again else now
+        return again
+
+    # ── the prompt ──────────────────────────────────────────────────────────────────────────────
+
+    def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
+        if self.controller is None:
+            self._typed_early.append(message.text)
+        else:
+            self.controller.submit(message.text)
+
+    def on_prompt_area_refused(self, message: PromptArea.Refused) -> None:
+        self.warn(message.text)
+
+    def _files_now(self) -> Sequence[str]:
+        return self.files()
+
+    def _shortcut(self, key: str) -> bool:
+        return self.controller is not None and self.controller.shortcut(key)
+
+    # ── keys ────────────────────────────────────────────────────────────────────────────────────
+
+    def action_escape(self) -> None:
+        if self.controller is not None:
+            self.controller.escape()
+
+    def action_interrupt(self) -> None:
+        selected = self.screen.get_selected_text()
+        if selected:
+            self.copy_to_clipboard(selected)
+            self.screen.clear_selection()
+            self.warn("copied")
+        elif not self.prompt.empty and self.prompt.display:
+            self.prompt.clear()
+        elif self.controller is not None and self.controller.running:
+            self.controller.interrupt()
+        elif self.twice("ctrl+c"):
+            self.exit(130)
+        else:
+            self.warn("Ctrl+C again to quit")
+
+    def action_leave(self, always: bool = False) -> None:
+        if not always and not self.prompt.empty:
+            self.warn("Ctrl+D leaves when the prompt is empty; Ctrl+C clears it")
+        elif self.controller is None:
+            self.exit(0)
+        elif self.controller.running and not self.twice("ctrl+d"):
+            self.warn("a turn is running; again to stop it and leave")
+        else:
+            self.controller.leave(0)
+
+    def action_next_mode(self) -> None:
+        if self.controller is not None:
+            self.controller.next_mode()
+
+    def action_keys(self) -> None:
+        if self.controller is not None:
+            self.controller.show_keys()
+
+    def action_full(self) -> None:
+        if self.controller is not None:
+            self.controller.full_panel()
+
+    def on_resize(self, event: Resize) -> None:
+        if self.controller is not None:
+            self.controller.redraw()

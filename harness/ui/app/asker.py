@@ -1,0 +1,82 @@
+"""The person at the screen, as the agent sees one: questions go up, answers come back."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from textual.content import Content
+
+from harness.events import PauseReport, PermissionAsked, WaitOffered
+from harness.session import Answer, PermissionRequest, WaitChoice
+from harness.ui.app.question import Choice, Question
+from harness.ui.lines import seconds
+from harness.ui.transcript.call_look import detail_content
+
+WIDEST = 400
+"""Characters of a line of what is asked about; nothing of a command may be out of sight."""
+MOST_LINES = 2_000
+
+Put = Callable[[Question], Awaitable[tuple[str, str]]]
+"""Shows a question and gives the value and the text of its answer; cancelled when nobody wants it any more."""
+
+
+class ScreenAsker:
+    """Asks inside the screen."""
+
+    present = True
+
+    def __init__(self, put: Put) -> None:
+        self._put = put
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Show the command or the diff and ask."""
+        always = "always, for this command" if request.effect == "run" else f"always, for {request.tool}"
+        choices = (
+            Choice("y", "yes, once", "once"),
+            Choice("a", f"yes, {always}", "always"),
+            Choice("n", "no, and say why", "no", asks="why not? Enter alone gives no reason"),
+        )
+        title = f"{asked.why}: {asked.summary}"
+        value, text = await self._put(Question(title, choices, _detail(asked, request)))
+        match value:
+            case "once" | "always" as choice:
+                return Answer(choice)
+            case _:
+                return Answer("no", text)
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Ask about a long wait."""
+        choices = [Choice("w", f"wait {seconds(offered.seconds)}", "wait")]
+        if offered.can_switch:
+            choices.append(Choice("m", "ask the other model", "switch"))
+        choices.append(Choice("s", "stop", "stop"))
+        title = f"The server asks for a wait of {seconds(offered.seconds)}: {offered.detail}"
+        value, _ = await self._put(Question(title, choices))
+        match value:
+            case "wait" | "switch" as choice:
+                return choice
+            case _:
+                return "stop"
+
+    async def pause(self, report: PauseReport, troubled: Sequence[str]) -> str | None:
+        """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop.
+
+        `troubled` are the tools that are not closed.
+        """
+        resets = [Choice("r", f"go on, and reset {tool} first", tool) for tool in troubled[:1]]
+        resets += [Choice(str(number), f"go on, and reset {tool} first", tool) for number, tool in _numbered(troubled)]
+        if len(troubled) > 1:
+            resets.append(Choice("x", "go on, and reset them all first", "all"))
+        choices = (Choice("c", "go on with a fresh budget", "go"), *resets, Choice("s", "stop", "stop"))
+        value, _ = await self._put(Question(f"Paused: {report.reason}", choices))
+        return {"go": "", "stop": None}.get(value, value)
+
+
+def _numbered(troubled: Sequence[str]) -> list[tuple[int, str]]:
+    """The tools after the first, with the number their choice has: go on is 1, the first tool 2."""
+    return list(enumerate(troubled[1:6], start=3))
+
+
+def _detail(asked: PermissionAsked, request: PermissionRequest) -> Content | str:
+    """The diff or the command, unless the title has said it already."""
+    if not request.detail.strip() or request.detail.strip() == asked.summary.strip():
+        return ""
+    return detail_content(request.detail, WIDEST, MOST_LINES)

@@ -1,0 +1,213 @@
+"""The conversation: a window of widgets on a list of entries.
+
+Only the newest entries are widgets. An unbounded list of them makes every further message slower (terminal §6.4), so
+older ones stay data, come back when the person scrolls up to them, and leave again at the bottom.
+"""
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.events import Click, Resize
+from textual.geometry import Size
+from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from harness.ui.transcript.entries import Entry
+
+MOUNTED = 80
+"""Entries that are widgets while the person reads the newest ones."""
+EARLIER = 40
+"""Entries that become widgets again each time the top is reached."""
+
+
+class Drawing(Protocol):
+    """Knows how entries look."""
+
+    def content(self, entry: "Entry", columns: int, *, expanded: bool) -> Content:
+        """The entry in lines of so many cells."""
+        ...
+
+    def apart(self, above: "Entry | None", below: "Entry") -> bool:
+        """Whether a blank line stands between two entries."""
+        ...
+
+
+class EntryView(Static):
+    """One entry. A click expands it, or folds it again."""
+
+    DEFAULT_CSS = """
+    EntryView {
+        height: auto;
+        padding: 0 1 0 1;
+        &.-apart { margin: 1 0 0 0; }
+    }
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(markup=False)
+        self.number = number
+        """Place of the entry in the list."""
+        self.opened: bool | None = None
+        """What the person chose for this entry alone; None: as all others."""
+        self.drawn: tuple[object, int, bool] | None = None
+        """What was drawn last: entry, columns, expanded."""
+
+
+class Chat(VerticalScroll):
+    """Shows entries, stays at the bottom until the person scrolls up."""
+
+    DEFAULT_CSS = """
+    Chat {
+        layout: stream;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+    }
+    """
+
+    can_focus = False
+
+    def __init__(self, draw: Drawing | None = None, *, id: str | None = None) -> None:
+        """`draw` may be given later, by `use`, when what it needs has been imported."""
+        super().__init__(id=id)
+        self._draw = draw
+        self._entries: Sequence[Entry] = ()
+        self._views: list[EntryView] = []
+        self._expanded = False
+        self.cost_s = 0.0
+        """Seconds the last update took; who updates often can go by it."""
+
+    # ── what the app calls ──────────────────────────────────────────────────────────────────────
+
+    def use(self, draw: Drawing) -> None:
+        """Draw entries like this from now on."""
+        self._draw = draw
+
+    def update(self, entries: Sequence["Entry"], first: int = 0) -> None:
+        """Show `entries`, of which those before `first` are as they were."""
+        began = monotonic()
+        self._entries = entries
+        self._drop_beyond(len(entries))
+        for view in self._views:
+            if view.number >= first:
+                self._redraw(view)
+        shown_until = self._views[-1].number + 1 if self._views else max(0, len(entries) - MOUNTED)
+        fresh = [EntryView(number) for number in range(max(shown_until, self._oldest_wanted), len(entries))]
+        for view in fresh:
+            self._redraw(view)
+        if fresh:
+            self._views += fresh
+            self.mount_all(fresh)
+        self._prune()
+        self.cost_s = monotonic() - began
+
+    def redraw(self, *, running_only: bool = False) -> None:
+        """Draw all mounted entries again; `running_only`: those that show how long something has been running."""
+        for view in self._views:
+            entry = self._entries[view.number]
+            if not running_only or getattr(entry, "running", False):
+                view.drawn = None
+                self._redraw(view)
+
+    def follow(self) -> None:
+        """Go to the newest entry, and stay there."""
+        if self.is_anchored:
+            self.anchor()
+
+    def expand_all(self) -> bool:
+        """Expand every entry, or fold them all again. Returns whether they are expanded now."""
+        self._expanded = not self._expanded
+        for view in self._views:
+            view.opened = None
+            self._redraw(view)
+        return self._expanded
+
+    # ── the window ──────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _follows(self) -> bool:
+        """The person reads the newest entries."""
+        return self.is_vertical_scroll_end or self.max_scroll_y == 0
+
+    @property
+    def _oldest_wanted(self) -> int:
+        """Entries before this one are not mounted when many come at once."""
+        return max(0, len(self._entries) - MOUNTED) if self._follows else 0
+
+    def _drop_beyond(self, count: int) -> None:
+        gone = [view for view in self._views if view.number >= count]
+        if gone:
+            self._views = self._views[: len(self._views) - len(gone)]
+            self.remove_children(gone)
+
+    def _prune(self) -> None:
+        if self._follows and len(self._views) > MOUNTED:
+            gone, self._views = self._views[:-MOUNTED], self._views[-MOUNTED:]
+            self.remove_children(gone)
+
+    def watch_virtual_size(self, size: Size) -> None:
+        self._settle_anchor()
+
+    def _settle_anchor(self) -> None:
+        """An anchored widget hangs at the bottom also where its content is short; so it is anchored when it is long."""
+        if not self.container_size.height:
+            return
+        overflows = self.virtual_size.height > self.container_size.height
+        if overflows != self.is_anchored:
+            self.anchor(overflows)
+            if not overflows:
+                self.set_reactive(Chat.scroll_y, 0)
+
+    def watch_scroll_y(self, old: float, new: float) -> None:
+        super().watch_scroll_y(old, new)
+        if new < old and new < 1 and self._views and self._views[0].number > 0:
+            self.call_after_refresh(self._mount_earlier)
+        elif new > old and self._follows:
+            self._prune()
+
+    def _mount_earlier(self) -> None:
+        """Make the entries before the first mounted one widgets, and stay where the person reads."""
+        if not self._views or not (until := self._views[0].number) or self.scroll_y >= 1:
+            return
+        earlier = [EntryView(number) for number in range(max(0, until - EARLIER), until)]
+        for view in earlier:
+            self._redraw(view)
+        height = self.virtual_size.height
+        self.mount_all(earlier, before=self._views[0])
+        self._views[:0] = earlier
+
+        def keep_place() -> None:
+            self.scroll_to(y=self.scroll_y + self.virtual_size.height - height, animate=False, immediate=True)
+
+        self.call_after_refresh(keep_place)
+
+    # ── drawing ─────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _columns(self) -> int:
+        return max(10, self.scrollable_content_region.width - 2)
+
+    def _redraw(self, view: EntryView) -> None:
+        if self._draw is None:
+            return
+        entry = self._entries[view.number]
+        expanded = self._expanded if view.opened is None else view.opened
+        wanted = entry, self._columns, expanded
+        if view.drawn != wanted:
+            view.drawn = wanted
+            above = self._entries[view.number - 1] if view.number else None
+            view.set_class(self._draw.apart(above, entry), "-apart")
+            view.update(self._draw.content(entry, self._columns, expanded=expanded))
+
+    def on_resize(self, event: Resize) -> None:
+        self._settle_anchor()
+        for view in self._views:
+            self._redraw(view)
+
+    def on_click(self, event: Click) -> None:
+        view = event.widget
+        if isinstance(view, EntryView) and self.screen.get_selected_text() is None:
+            view.opened = not (self._expanded if view.opened is None else view.opened)
+            self._redraw(view)

@@ -1,0 +1,414 @@
+"""What the keys and prompts of the app do to a session."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from harness.errors import HarnessError
+from harness.events import BreakerCommand, BreakerState, Event, PauseReported, TransitionCode, TurnEnded
+from harness.session import Opening, Session, open_session
+from harness.settings import Loaded, Settings
+from harness.ui.app import pickers
+from harness.ui.app.asker import ScreenAsker
+from harness.ui.app.command_candidates import command_candidates
+from harness.ui.app.full_panel import FullPanel
+from harness.ui.app.keys import KeysScreen
+from harness.ui.app.prompt_history import PromptHistory
+from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
+from harness.ui.app.status import Status
+from harness.ui.app.views import Actions, Views
+from harness.ui.app.workspace_files import WorkspaceFiles
+from harness.ui.commands import (
+    COMMANDS,
+    CommandError,
+    GoOn,
+    Leave,
+    Play,
+    Say,
+    is_command,
+    prompt_of,
+    run_command,
+    works_any_time,
+)
+from harness.ui.greeting import greeting
+from harness.ui.line import Line, Tone
+from harness.ui.lines import dollars
+from harness.ui.panel.state import Panel, Phase
+from harness.ui.transcript.entries import Answer, Note
+
+if TYPE_CHECKING:
+    from harness.ui.app.app import HarnessApp
+
+LONG_TURN_S = 10.0
+"""A turn that took longer tells of its end, if the person looks elsewhere."""
+GRACE_S = 8.0
+"""Seconds a turn may take to end when the app is told to."""
+PROMPTS = "prompts.jsonl"
+"""File of the state folder that remembers what was typed."""
+MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
+"""Permission modes as the status line says them."""
+STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
+
+
+class Controller:
+    """One person, one screen, one session at a time."""
+
+    def __init__(self, app: "HarnessApp", loaded: Loaded, reread: Callable[[], Settings], log: logging.Logger) -> None:
+        self._app = app
+        self._loaded = loaded
+        self._reread = reread
+        self._log = log
+        self._asker = ScreenAsker(app.put)
+        self._views = self._fresh_views()
+        self._session: Session | None = None
+        self._turn: asyncio.Task[None] | None = None
+        self._turn_began = 0.0
+        self._queue: deque[str] = deque()
+        self._warning = ""
+        self._unwarn: Callable[[], None] = _nothing
+        self._ended: TurnEnded | None = None
+        self._paused: PauseReported | None = None
+        self._leaving: int | None = None
+
+    # ── sessions ────────────────────────────────────────────────────────────────────────────────
+
+    async def open(self, opening: Opening) -> None:
+        """Open a session and show it; the one before is closed. Raises HarnessError when it cannot be opened."""
+        views = self._fresh_views()
+        session = await open_session(
+            self._loaded, self._asker, opening, reread=self._reread, observer=views.see, log=self._log, warm=False
+        )
+        before, self._session = self._session, session
+        self._views.stop()
+        self._views = views
+        self._app.stage.chat.update((), 0)
+        for line in greeting(session, self._loaded):
+            views.show(Note(line))
+        self._equip_prompt(session)
+        self._tell()
+        if before is not None:
+            await before.aclose()
+
+    def _equip_prompt(self, session: Session) -> None:
+        """What can be completed in this session, and the prompts of earlier days."""
+        prompt = self._app.prompt
+        early = prompt.history.prompts
+        prompt.history = PromptHistory(session.state_folder / PROMPTS)
+        for text in early:
+            prompt.history.add(text)
+        self._app.commands = command_candidates((*COMMANDS.values(), *SCREEN_COMMANDS.values()), session)
+        self._app.files = WorkspaceFiles(session.files, prompt.look_again)
+
+    @property
+    def session(self) -> Session:
+        """The session that is open. Raises RuntimeError before one is."""
+        if self._session is None:
+            raise RuntimeError("no session is open")
+        return self._session
+
+    async def begin(self, opening: Opening, *, choose: bool, said: str) -> None:
+        """Open the first session; `choose` lets the person pick it, `said` is shown above it."""
+        await self.open(opening)
+        if said:
+            self._views.show(said.rstrip())
+        if choose:
+            self.pick_session()
+
+    @property
+    def worth_resuming(self) -> str:
+        """The id of the session, if anything was said in it; else empty."""
+        return self._session.id if self._session is not None and self._session.turn else ""
+
+    async def aclose(self) -> None:
+        """End the turn and close the session."""
+        self._views.stop()
+        if self._turn is not None and not self._turn.done():
+            self._turn.cancel()
+            await asyncio.wait({self._turn})
+        if self._session is not None:
+            await self._session.aclose()
+
+    def leave(self, code: int) -> None:
+        """End the app with this exit code, after the turn has ended; a second call does not wait for that."""
+        if not self.running or self._leaving is not None:
+            self._app.exit(code)
+            return
+        self._leaving = code
+        self.session.interrupt()
+        self._app.set_timer(GRACE_S, lambda: self._app.exit(code))
+
+    # ── what is typed ───────────────────────────────────────────────────────────────────────────
+
+    def submit(self, text: str) -> None:
+        """Do what was typed: a prompt, a command after `/`, a shell command after `!`. Prompts wait for their turn."""
+        line = text.strip()
+        if not line:
+            return
+        self._views.show_step(None)
+        self._app.stage.chat.follow()
+        if self.running and not (is_command(line) and works_any_time(line)):
+            self._queue.append(text)
+            self._tell()
+        else:
+            self._obey(text)
+
+    def _obey(self, text: str) -> None:
+        line = text.strip()
+        try:
+            if line.startswith("!") and line[1:].strip():
+                self._begin(self.session.shell(line[1:].strip()))
+            elif is_command(line):
+                self._command(line)
+            else:
+                self._begin(self.session.run(prompt_of(text)))
+        except HarnessError as error:
+            self.trouble(str(error))
+
+    def _command(self, line: str) -> None:
+        if run_screen_command(line, self):
+            return
+        match run_command(line, self.session):
+            case Say(text):
+                self._views.show(text)
+            case Play(events):
+                self._begin(events)
+            case GoOn(opening, text):
+                self._app.run_worker(self._go_on(opening, text), exit_on_error=False)
+            case Leave():
+                self.leave(0)
+        self._tell()
+
+    async def _go_on(self, opening: Opening, text: str) -> None:
+        try:
+            await self.open(opening)
+        except HarnessError as error:
+            self.trouble(str(error))
+        else:
+            self._views.show(text)
+
+    # ── turns ───────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def running(self) -> bool:
+        """A turn runs, or something else that emits events."""
+        return self._turn is not None and not self._turn.done()
+
+    def _begin(self, events: AsyncGenerator[Event, None]) -> None:
+        self._ended = self._paused = None
+        self._turn_began = time.monotonic()
+        self._turn = asyncio.create_task(self._play(events))
+        self._tell()
+
+    async def _play(self, events: AsyncGenerator[Event, None]) -> None:
+        """Let a turn run. Its events reach the views by themselves; here it matters how it ended."""
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    match event:
+                        case TurnEnded():
+                            self._ended = event
+                        case PauseReported():
+                            self._paused = event
+        except HarnessError as error:
+            self.trouble(str(error))
+        except Exception as error:  # noqa: BLE001 (the border: a turn that fails must not end the app)
+            self._log.exception("a turn failed")
+            self.trouble(f"something in the program failed ({type(error).__name__}: {error})")
+        self._turn = None
+        self._after_turn()
+
+    def _after_turn(self) -> None:
+        if self._leaving is not None:
+            self._app.exit(self._leaving)
+            return
+        if time.monotonic() - self._turn_began >= LONG_TURN_S:
+            self._app.call_person("the turn has ended")
+        stopped = self._ended is not None and self._ended.code in STOPPED
+        if self._paused is not None and not stopped:
+            self._app.run_worker(self._how_to_go_on(self._paused), name="pause", exit_on_error=False)
+        elif stopped and self._queue:
+            self._app.prompt.load("\n".join((*self._queue, self._app.prompt.text)).rstrip("\n"))
+            self._queue.clear()
+        elif self._queue:
+            self._obey(self._queue.popleft())
+        self._tell()
+
+    async def _how_to_go_on(self, paused: PauseReported) -> None:
+        """The turn paused with a report: ask whether and how to go on, and do it."""
+        troubled = [row.tool for row in self.session.health if row.state is not BreakerState.CLOSED]
+        tool = await self._asker.pause(paused.report, troubled)
+        if tool is None:
+            self._views.show("stopped; /retry goes on with a fresh budget")
+            return
+        try:
+            if tool:
+                self.session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
+            self._begin(self.session.retry())
+        except HarnessError as error:
+            self.trouble(str(error))
+
+    # ── keys ────────────────────────────────────────────────────────────────────────────────────
+
+    def interrupt(self) -> None:
+        """Stop the turn; the second time at once, without waiting for what it runs."""
+        if self._app.twice("interrupt") and self._turn is not None:
+            self._turn.cancel()
+        else:
+            self.session.interrupt()
+            self.warn("stopping")
+
+    def escape(self) -> None:
+        """Back to the present, or stop the turn, or, twice, go back to an earlier prompt."""
+        if self._views.shown_step is not None:
+            self._views.show_step(None)
+        elif self.running:
+            self.interrupt()
+        elif self._app.twice("escape"):
+            self.pick_rewind()
+        else:
+            self.warn("Esc again goes back to an earlier prompt")
+
+    def shortcut(self, key: str) -> bool:
+        """A key while the prompt is empty; True: it meant something."""
+        panel = self._views.fold.now
+        match key:
+            case "r" if panel.model.retry is not None or panel.model.silence is not None:
+                self.session.retry_now()
+            case "m" if self._can_turn_to_another(panel):
+                self.session.ask_other_model()
+            case "left" | "right":
+                self._views.walk(-1 if key == "left" else 1)
+            case "question_mark":
+                self.show_keys()
+            case _:
+                return False
+        return True
+
+    def next_mode(self) -> None:
+        """Ask, edit freely, read only, and round again; everything allowed only where the session began so."""
+        modes = ["ask", "edits", "deny"] + (["yolo"] if self.session.settings.permission_mode == "yolo" else [])
+        now = self.session.permission_mode
+        self.session.set_permission_mode(modes[(modes.index(now) + 1) % len(modes)] if now in modes else "ask")
+        self._tell()
+
+    def actions(self, panel: Panel) -> Actions:
+        """What can be pressed while the panel shows this."""
+        other = [("m", "other model")] if self._can_turn_to_another(panel) else []
+        if panel.model.phase is Phase.WAITING:
+            return [("r", "retry now"), *other, ("Esc", "stop")]
+        if panel.model.silence is not None:
+            return [("r", "ask again"), *other, ("Esc", "stop")]
+        return []
+
+    def _can_turn_to_another(self, panel: Panel) -> bool:
+        waits = panel.model.phase is Phase.WAITING or panel.model.silence is not None
+        return waits and self._session is not None and self._session.other_model is not None
+
+    # ── what commands of the screen do ──────────────────────────────────────────────────────────
+
+    def choose_theme(self, name: str) -> None:
+        """Another theme; empty: choose from a list."""
+        pickers.choose_theme(self._app, name)
+
+    def copy_answer(self) -> None:
+        """The last answer into the clipboard."""
+        answers = (entry.text for entry in reversed(self._views.transcript.entries) if isinstance(entry, Answer))
+        text = next(answers, "")
+        if not text:
+            raise CommandError("There is no answer to copy yet.")
+        self._app.copy_to_clipboard(text)
+        self.warn(f"copied {len(text):,} characters")
+
+    def pick_session(self) -> None:
+        """Choose a session to go on with."""
+
+        def go_on(opening: Opening, text: str) -> None:
+            self._app.run_worker(self._go_on(opening, text), exit_on_error=False)
+
+        if not pickers.pick_session(self._app, self.session, go_on):
+            raise CommandError("There is no other session for this folder yet.")
+
+    def pick_rewind(self) -> None:
+        """Choose a prompt to go back to."""
+
+        def rewind(turn: int) -> None:
+            try:
+                self._app.prompt.load(self.session.rewind(turn))
+            except HarnessError as error:
+                self.trouble(str(error))
+
+        if not pickers.pick_rewind(self._app, self.session, rewind):
+            self.warn("there is no earlier prompt to go back to")
+
+    def full_panel(self) -> None:
+        """The panel on the whole screen."""
+        self._app.push_screen(FullPanel(self._views, lambda: self._views.shown_step is not None))
+
+    def show_keys(self) -> None:
+        """Every key."""
+        self._app.push_screen(KeysScreen())
+
+    # ── what is said in the status line ─────────────────────────────────────────────────────────
+
+    def warn(self, text: str) -> None:
+        """Say something for a moment."""
+        self._warning = text
+        self._unwarn()
+        self._unwarn = self._app.set_timer(2.5, self._forget_warning).stop
+        self._tell()
+
+    def _forget_warning(self) -> None:
+        self._unwarn = _nothing
+        self._warning = ""
+        self._tell()
+
+    def trouble(self, text: str) -> None:
+        """Say in the conversation that something could not be done."""
+        self._views.show(Note(Line("!", text, Tone.TROUBLE)))
+
+    def _tell(self, panel: Panel | None = None) -> None:
+        """Bring the status line up to date."""
+        if self._session is None:
+            return
+        panel = panel or self._views.fold.now
+        self._app.status.tell(Status(tuple(self._facts(panel)), self._warning, tuple(self._keys(panel))))
+
+    def _facts(self, panel: Panel) -> list[str]:
+        session = self.session
+        model: str = "practice model" if session.settings.practice else session.model
+        if panel.model.active and panel.model.active != panel.model.chosen and self.running:
+            model = f"{panel.model.active} instead of {model}"
+        facts = [model, MODES.get(session.permission_mode, session.permission_mode)]
+        if panel.window:
+            facts.append(f"{panel.context_tokens / panel.window:.0%}")
+        spend = panel.spend
+        if spend.cost_usd or not session.settings.practice:
+            retries = f" ({dollars(spend.retry_cost_usd)} on retries)" if spend.retry_cost_usd else ""
+            facts.append(f"{dollars(spend.cost_usd)}{retries}")
+        elif spend.retry_usage.prompt or spend.retry_usage.output:
+            facts.append(f"{spend.retry_usage.prompt + spend.retry_usage.output:,} tokens on retries")
+        if self._queue:
+            facts.append(f"{len(self._queue)} waiting")
+        return facts
+
+    def _keys(self, panel: Panel) -> list[tuple[str, str]]:
+        if self._views.shown_step is not None:
+            return [("←→", "steps"), ("Esc", "back to now"), ("F3", "full")]
+        if self.running:
+            return [("Esc", "stop"), ("F2", "panel"), ("F3", "full"), ("?", "keys")]
+        return [("F2", "panel"), ("F3", "full"), ("?", "keys")]
+
+    def redraw(self) -> None:
+        """The space has changed."""
+        self._views.refreshing.changed()
+
+    def _fresh_views(self) -> Views:
+        return Views(self._app, self._app.stage, self.actions, self._tell)
+
+
+def _nothing() -> None:
+    """There is no warning to take back."""

@@ -1,0 +1,51 @@
+"""Choose one thing from a list: a session, a prompt to go back to, a theme."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from harness.visible import visible
+
+
+class Picker(ModalScreen[int | None]):
+    """Gives the number of the line that was chosen, from 0; None: none of them."""
+
+    DEFAULT_CSS = """
+    Picker {
+        align: center middle;
+        & > Vertical {
+            width: 90%; max-width: 110; height: auto; max-height: 80%;
+            border: round $primary; padding: 0 1; background: $surface;
+        }
+        & Static { height: auto; text-style: bold; }
+        & OptionList { height: auto; max-height: 20; border: none; padding: 0; background: $surface; }
+        & .hint { text-style: none; color: $text-muted; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "dismiss(None)", "leave it", show=False, priority=True)
+    ]
+
+    def __init__(self, title: str, lines: Sequence[str], *, chosen: int = 0) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = lines
+        self._chosen = chosen
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content(self._title), markup=False)
+            options = OptionList(*(Option(Content(visible(line).replace("\n", " "))) for line in self._lines))
+            options.highlighted = self._chosen if self._lines else None
+            yield options
+            yield Static(Content("↑↓ Enter chooses   Esc leaves it"), markup=False, classes="hint")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_index)

@@ -1,0 +1,95 @@
+"""What every app of ours does: a stage and its keys, and a terminal that is given back whatever happens."""
+
+import asyncio
+import signal
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from harness.ui.app.stage import BREAKPOINTS, STAGE_CSS, Stage
+
+HEEDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+"""Signals that would end the process with the terminal as it is (terminal §4); the app ends itself instead."""
+
+
+class TerminalApp(App[int]):
+    """An app with a stage. Ends with an exit code; what it failed with is raised by who ran it."""
+
+    CSS = STAGE_CSS + "PromptArea { padding: 0 1; }"
+    ENABLE_COMMAND_PALETTE = False
+    PAUSE_GC_ON_SCROLL = True
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+z", "suspend_process", "suspend", show=False, priority=True),
+        Binding("ctrl+l", "repaint", "draw again", show=False, priority=True),
+        Binding("ctrl+o", "expand", "expand", show=False, priority=True),
+        Binding("f2", "panel", "panel", show=False),
+        Binding("pageup", "scroll(-1)", "earlier", show=False, priority=True),
+        Binding("pagedown", "scroll(1)", "later", show=False, priority=True),
+        Binding("ctrl+home", "first", "first", show=False, priority=True),
+        Binding("ctrl+end", "newest", "newest", show=False, priority=True),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failure: BaseException | None = None
+        """What ended the app although nobody wanted it to; raised again once the terminal is back."""
+
+    @property
+    def stage(self) -> Stage:
+        """Conversation and panel."""
+        return self.screen_stack[0].query_one(Stage)
+
+    def fail(self, error: BaseException) -> None:
+        """End, and let the one who ran the app raise this."""
+        self.failure = error
+        self.exit(1)
+
+    def signalled(self, number: int) -> None:
+        """A signal asks the program to end."""
+        self.exit(128 + number)
+
+    async def run_to_end(self) -> int:
+        """Run the app; returns its exit code, or raises what it failed with."""
+        loop = asyncio.get_running_loop()
+        for number in HEEDED:
+            loop.add_signal_handler(number, self._heed, number)
+        try:
+            code = await self.run_async()
+        finally:
+            for number in HEEDED:
+                loop.remove_signal_handler(number)
+        if self.failure is not None:
+            raise self.failure
+        return code or 0
+
+    def _heed(self, number: int) -> None:
+        with self._context():  # a signal arrives outside of every message
+            self.signalled(number)
+
+    def _fatal_error(self) -> None:
+        """A handler of the app failed: give the terminal back; the command line says it in one sentence."""
+        self.failure = self._exception
+        self._close_messages_no_wait()
+
+    # ── keys ────────────────────────────────────────────────────────────────────────────────────
+
+    def action_repaint(self) -> None:
+        self.refresh(repaint=True, layout=True)
+
+    def action_expand(self) -> None:
+        self.stage.chat.expand_all()
+
+    def action_panel(self) -> None:
+        self.stage.toggle_panel()
+
+    def action_scroll(self, direction: int) -> None:
+        chat = self.stage.chat
+        (chat.scroll_page_down if direction > 0 else chat.scroll_page_up)(animate=False)
+
+    def action_first(self) -> None:
+        self.stage.chat.scroll_home(animate=False)
+
+    def action_newest(self) -> None:
+        self.stage.chat.follow()

@@ -1,0 +1,142 @@
+"""The two views of one session: what is folded from its events, and what of it is drawn."""
+
+import time
+from collections.abc import Callable, Sequence
+from math import ceil
+
+from textual.content import Content
+
+from harness.events import Event
+from harness.ui.app.entry_drawing import EntryDrawing
+from harness.ui.app.refreshing import HasTimers, Refreshing
+from harness.ui.app.stage import Stage
+from harness.ui.panel.drawing import is_calm, panel_content
+from harness.ui.panel.folding import PanelFold
+from harness.ui.panel.state import Panel, Phase
+from harness.ui.panel.timeline import next_incident
+from harness.ui.transcript.entries import Entry, Shown
+from harness.ui.transcript.folding import Transcript
+
+Actions = Sequence[tuple[str, str]]
+"""Keys and what they do now."""
+CALM_ROWS = 2
+"""Rows of the panel below the conversation when nothing on it needs a look."""
+
+
+class Views:
+    """Conversation and panel, fed with events."""
+
+    def __init__(
+        self,
+        timers: HasTimers,
+        stage: Stage,
+        actions: Callable[[Panel], Actions],
+        redrawn: Callable[[Panel], None],
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """
+        Args:
+            timers: the app.
+            stage: where both are drawn.
+            actions: what can be pressed now.
+            redrawn: called after the panel was drawn, with what is shown now.
+            clock: Unix time; for a recorded session that of the record.
+        """
+        self._stage = stage
+        self._actions = actions
+        self._redrawn = redrawn
+        self._clock = clock
+        self.transcript = Transcript()
+        self.fold = PanelFold()
+        self.shown_step: int | None = None
+        """A step of the past that the panel shows; None: the present."""
+        self.refreshing = Refreshing(timers, self._draw_chat, self._draw_panel, self._moving)
+        stage.chat.use(EntryDrawing(clock))
+        stage.panel.use(self.content)
+
+    def see(self, event: Event, at: float) -> None:
+        """Take in an event; it will be drawn soon."""
+        self.transcript.see(event, at)
+        self.fold.see(event, at)
+        self.refreshing.changed()
+
+    def show(self, entry: Entry | str) -> None:
+        """Put something into the conversation that no event says."""
+        self.transcript.show(Shown(entry) if isinstance(entry, str) else entry)
+        self.refreshing.changed()
+
+    @property
+    def panel(self) -> Panel:
+        """What the panel shows: the present, or the moment that was walked to."""
+        return self.fold.now if self.shown_step is None else self.fold.at_step(self.shown_step)
+
+    def content(self, columns: int, rows: int) -> Content:
+        """The panel, drawn into so much space."""
+        panel = self.panel
+        if self._stage.below and self.shown_step is None and is_calm(panel):
+            rows = min(rows, CALM_ROWS)
+        now = self._clock() if self.shown_step is None else panel.at
+        actions = self._actions(panel) if self.shown_step is None else (("←→", "other steps"), ("Esc", "back to now"))
+        return panel_content(panel, columns, rows, now, shown_step=self.shown_step, actions=actions)
+
+    # ── walking the timeline ────────────────────────────────────────────────────────────────────
+
+    def walk(self, by: int) -> None:
+        """Show the step that lies `by` steps further; past the newest one the present is shown again."""
+        steps = self.fold.steps
+        if not steps:
+            return
+        place = len(steps) if self.shown_step is None else steps.index(self.shown_step)
+        place = max(0, place + by)
+        self.show_step(steps[place] if place < len(steps) else None)
+
+    def jump(self, *, backwards: bool) -> bool:
+        """Show the next step in which something went wrong; False when there is none."""
+        now = self.fold.now
+        found = next_incident(now.marks, self.shown_step or now.step + 1, backwards=backwards)
+        if found is not None:
+            self.show_step(found)
+        return found is not None
+
+    def show_step(self, step: int | None) -> None:
+        """Show the panel as it was at the end of a step; None: as it is."""
+        self.shown_step = step
+        self.redraw_panel()
+
+    # ── drawing ─────────────────────────────────────────────────────────────────────────────────
+
+    def redraw_panel(self) -> None:
+        """Draw the panel at once."""
+        self._draw_panel()
+
+    def stop(self) -> None:
+        """Draw no more."""
+        self.refreshing.stop()
+
+    def _draw_chat(self) -> float:
+        chat = self._stage.chat
+        changes = self.transcript.take()
+        chat.cost_s = 0.0
+        if changes is not None:
+            chat.update(self.transcript.entries, changes.first)
+        elif self.fold.now.running:
+            chat.redraw(running_only=True)
+        return chat.cost_s
+
+    def _draw_panel(self) -> None:
+        if self.shown_step is not None and self.shown_step not in self.fold.steps:
+            self.shown_step = None
+        self._stage.panel.redraw()
+        self._redrawn(self.fold.now)
+
+    def _moving(self) -> float | None:
+        """Seconds until the next whole second of a countdown, or of how long something has been running."""
+        panel = self.fold.now
+        now = self._clock()
+        if (retry := panel.model.retry) is not None and retry.retry_at > now:
+            left = retry.retry_at - now
+            return left - ceil(left) + 1 or 1.0
+        if panel.model.phase in (Phase.IDLE, Phase.PERMISSION, Phase.OFFERED):
+            return None
+        return 1.0
