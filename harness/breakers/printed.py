@@ -35,9 +35,9 @@ def table_lines(rows: Sequence[HealthRow], step: int, clock: Callable[[float], s
     return tuple(lines)
 
 
-def report_lines(report: PauseReport) -> tuple[str, ...]:
-    """The report of seed 000, step 7."""
-    return tuple(_report(report))
+def report_lines(report: PauseReport, width: int = WIDTH) -> tuple[str, ...]:
+    """The report of seed 000, step 7, in lines of at most `width` characters, as far as its columns allow."""
+    return tuple(_report(report, width))
 
 
 # ── the table ───────────────────────────────────────────────────────────────────────────────────
@@ -87,59 +87,59 @@ def _laid_out(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 # ── the report ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _report(report: PauseReport) -> Iterator[str]:
-    yield from _wrapped("PAUSED: ", report.reason) if report.reason else ("How this turn stands",)
-    yield from _work(report)
+def _report(report: PauseReport, width: int) -> Iterator[str]:
+    yield from _wrapped("PAUSED: ", report.reason, width) if report.reason else ("How this turn stands",)
+    yield from _work(report, width)
     if report.health:
         yield from ("", "Tools")
-        yield from _health(report.health)
-    yield from _spent(report)
+        yield from _health(report.health, width)
+    yield from _spent(report, width)
     if report.next_steps:
         yield from ("", "What you can do")
         for number, text in enumerate(report.next_steps, 1):
-            yield from _wrapped(f"  {number}. ", text)
+            yield from _wrapped(f"  {number}. ", text, width)
 
 
-def _work(report: PauseReport) -> Iterator[str]:
+def _work(report: PauseReport, width: int) -> Iterator[str]:
     if not report.planned:
         yield from ("", "No sub-tasks were declared; these are the tool calls.")
     begun = "Begun and not finished" if report.planned else "Failed"
-    yield from _listed("Done", "[x]", report.completed)
-    yield from _listed(begun, "[!]", report.failed)
-    yield from _listed("Not attempted", "[ ]", report.not_attempted)
+    yield from _listed("Done", "[x]", report.completed, width)
+    yield from _listed(begun, "[!]", report.failed, width)
+    yield from _listed("Not attempted", "[ ]", report.not_attempted, width)
     if report.deferred:
         yield from ("", "Deferred")
         for entry in report.deferred:
-            yield from _waiting(entry)
+            yield from _waiting(entry, width)
 
 
-def _listed(title: str, mark: str, texts: Sequence[str]) -> Iterator[str]:
+def _listed(title: str, mark: str, texts: Sequence[str], width: int) -> Iterator[str]:
     if texts:
         yield from ("", title)
         for text in texts:
-            yield from _wrapped(f"  {mark} ", text)
+            yield from _wrapped(f"  {mark} ", text, width)
 
 
-def _waiting(entry: Deferred) -> Iterator[str]:
-    yield from _wrapped("  [-] ", entry.item.text)
-    yield from _wrapped("      why: ", entry.reason)
-    yield from _wrapped("      to unblock: ", entry.unblock)
+def _waiting(entry: Deferred, width: int) -> Iterator[str]:
+    yield from _wrapped("  [-] ", entry.item.text, width)
+    yield from _wrapped("      why: ", entry.reason, width)
+    yield from _wrapped("      to unblock: ", entry.unblock, width)
 
 
-def _health(rows: Sequence[HealthRow]) -> Iterator[str]:
+def _health(rows: Sequence[HealthRow], width: int) -> Iterator[str]:
     """A line for each tool in trouble, and one for all that are well."""
     troubled = [row for row in rows if row.note or row.failures or row.state is not BreakerState.CLOSED]
     longest = max((len(_cut(row.tool, LONGEST_NAME)) for row in troubled), default=0)
     for row in troubled:
         in_a_row = f"{row.failures} failure{'s' * (row.failures != 1)} in a row" if row.failures else ""
         facts = "; ".join(text for text in (row.note, in_a_row, _trouble(row)) if text)
-        yield from _wrapped(f"  {_cut(row.tool, LONGEST_NAME):<{longest}}  {row.state.upper():<9}  ", facts)
+        yield from _wrapped(f"  {_cut(row.tool, LONGEST_NAME):<{longest}}  {row.state.upper():<9}  ", facts, width)
     well = [row.tool for row in rows if row not in troubled]
     if well:
-        yield from _wrapped("  CLOSED and well: ", ", ".join(well))
+        yield from _wrapped("  CLOSED and well: ", ", ".join(well), width)
 
 
-def _spent(report: PauseReport) -> Iterator[str]:
+def _spent(report: PauseReport, width: int) -> Iterator[str]:
     total = len(report.log) + report.not_logged
     together = "; failures of one cause are charged together" if total > report.consumed else ""
     yield ""
@@ -147,19 +147,19 @@ def _spent(report: PauseReport) -> Iterator[str]:
     counts = [f"{tool} {count}" for tool, count in failures_by_tool(report.log).items()]
     older = [f"{report.not_logged} older and not listed"] if report.not_logged else []
     if total:
-        yield from _wrapped("  failures: ", ", ".join(counts + older))
+        yield from _wrapped("  failures: ", ", ".join(counts + older), width)
     if len(report.log) > MOST_FAILURES:
         yield f"  the last {MOST_FAILURES} of them:"
     for entry in report.log[-MOST_FAILURES:]:
-        yield from _wrapped(f"  step {entry.step}  {_cut(entry.tool, LONGEST_NAME)}  ", entry.failure.message)
+        yield from _wrapped(f"  step {entry.step}  {_cut(entry.tool, LONGEST_NAME)}  ", entry.failure.message, width)
 
 
 # ── lines ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _wrapped(start: str, text: str) -> Iterator[str]:
+def _wrapped(start: str, text: str, width: int) -> Iterator[str]:
     """The text behind `start`, and what does not fit in the line below it, under itself."""
-    lines = wrap(_line(text), WIDTH - len(start), break_on_hyphens=False) or [""]
+    lines = wrap(_line(text), max(NARROWEST_NOTE, width - len(start)), break_on_hyphens=False) or [""]
     yield (start + lines[0]).rstrip()
     yield from (" " * len(start) + line for line in lines[1:])
 

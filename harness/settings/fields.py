@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.settings.kinds import (
+    Call,
     CascadeProbes,
     Count,
     CountOrNone,
@@ -53,6 +54,10 @@ class Settings(BaseModel):
     """Before a tool writes or runs something: ask, ask about programs only (edits), allow it (yolo), refuse (deny)."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
+    theme: Text | None = None
+    """Colours of the screen, one of those that /theme lists; unset: textual-dark."""
+    call: Call = "bell"
+    """How you are called when something waits for you elsewhere: by bell, by a notification (osc9), or not."""
     debug: Switch = False
     """Write a log file with tracebacks."""
 

@@ -41,6 +41,7 @@ SecretText = Annotated[Secret, Fits("a text")]
 Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
+Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 
 

@@ -22,6 +22,7 @@ from harness.ui.app.question import Question
 from harness.ui.app.stage import Stage
 from harness.ui.app.status import Status, StatusLine
 from harness.ui.app.terminal_app import TerminalApp
+from harness.visible import visible
 
 if TYPE_CHECKING:
     from harness.ui.app.controller import Controller
@@ -55,6 +56,8 @@ class HarnessApp(TerminalApp):
         """What can be completed after a slash."""
         self.files: Callable[[], Sequence[str]] = tuple
         """What can be completed after an @."""
+        self.calls = "bell"
+        """How the person is called: bell, osc9 or off."""
         self._typed_early: list[str] = []
         self._pressed: dict[str, float] = {}
 
@@ -109,6 +112,7 @@ class HarnessApp(TerminalApp):
         self._answered = answered
         self.prompt.display = False
         await self.mount(question, after=self.stage)
+        self.call_person("a question waits for you")
         try:
             return await answered
         finally:
@@ -126,8 +130,12 @@ class HarnessApp(TerminalApp):
             self.controller.warn(text)
 
     def call_person(self, text: str) -> None:
-        """Ring, if the person looks elsewhere: something waits for them."""
-        if not self.app_focus:
+        """Tell a person who looks elsewhere that something waits for them."""
+        if self.app_focus or self.calls == "off":
+            return
+        if self.calls == "osc9" and self._driver is not None:
+            self._driver.write(f"\x1b]9;harness: {visible(text)}\x07")
+        else:
             self.bell()
 
     def twice(self, key: str) -> bool:

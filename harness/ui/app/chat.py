@@ -64,6 +64,12 @@ class Chat(VerticalScroll):
         layout: stream;
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
+        scrollbar-color: $surface-lighten-2;
+        scrollbar-color-hover: $surface-lighten-3;
+        scrollbar-color-active: $surface-lighten-3;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
     }
     """
 

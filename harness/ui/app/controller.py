@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, SettingsError
 from harness.events import BreakerCommand, BreakerState, Event, PauseReported, TransitionCode, TurnEnded
 from harness.session import Opening, Session, open_session
 from harness.settings import Loaded, Settings
@@ -112,6 +112,13 @@ class Controller:
 
     async def begin(self, opening: Opening, *, choose: bool, said: str) -> None:
         """Open the first session; `choose` lets the person pick it, `said` is shown above it."""
+        settings = self._loaded.settings
+        if settings.theme is not None:
+            try:
+                pickers.choose_theme(self._app, settings.theme)
+            except CommandError as error:
+                raise SettingsError(f"{self._loaded.origins['theme']}: {error}") from error
+        self._app.calls = settings.call
         await self.open(opening)
         if said:
             self._views.show(said.rstrip())

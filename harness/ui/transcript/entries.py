@@ -74,6 +74,8 @@ class Note:
     """One line that an event says: a retry, a switch, a compaction, a breaker."""
 
     line: Line
+    of: str = ""
+    """What it is about, where the next line about the same takes its place; empty: it stays."""
 
 
 @dataclass(frozen=True, slots=True)

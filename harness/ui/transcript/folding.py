@@ -19,6 +19,7 @@ from harness.events import (
     PauseReported,
     PermissionAnswered,
     RequestSent,
+    RetryScheduled,
     SessionResumed,
     SilenceHint,
     TextDelta,
@@ -32,6 +33,8 @@ from harness.ui.lines import line_of
 from harness.ui.transcript.calls import CallFold, is_of_the_person
 from harness.ui.transcript.entries import Answer, Ended, Entry, Note, Paused, Said, Thinking
 from harness.ui.transcript.streaming import StreamingReply
+
+RETRY = "retry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +205,15 @@ class Transcript:
 
     def _line(self, event: Event) -> None:
         if (line := line_of(event)) is not None:
-            self._note(line)
+            self._note(line, RETRY if isinstance(event, RetryScheduled) else "")
 
-    def _note(self, line: Line) -> None:
-        self._add(Note(line))
+    def _note(self, line: Line, of: str = "") -> None:
+        """Add a line; one about the same that stands last makes room for it."""
+        if of and self._settled and isinstance(last := self._settled[-1], Note) and last.of == of:
+            self._touch(len(self._settled) - 1)
+            self._settled[-1] = Note(line, of)
+        else:
+            self._add(Note(line, of))
 
     def _add(self, entry: Entry) -> None:
         self._touch(len(self._settled))

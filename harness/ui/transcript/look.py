@@ -41,14 +41,14 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case Call():
             return call_content(entry, width, expanded=expanded, now=now)
         case Note(line=line):
-            return _line(line, width, TONES[line.tone])
+            return _line(line, width, TONES[line.tone], "" if line.tone is not Tone.QUIET else MUTED)
         case Shown(text=text):
             return hanging(Content(""), Content(visible(text)), width)
         case Paused(report=report):
             return _report(report, width)
         case Ended(end=end):
             line = ending_line(end)
-            return _line(line, width, ENDS[line.tone])
+            return _line(line, width, ENDS[line.tone], ENDS[line.tone])
 
 
 def set_off(above: Entry, below: Entry) -> bool:
@@ -62,10 +62,10 @@ def set_off(above: Entry, below: Entry) -> bool:
             return isinstance(above, WORDS) or isinstance(below, WORDS)
 
 
-def _line(line: Line, width: int, style: str) -> Content:
+def _line(line: Line, width: int, of_mark: str, of_text: str) -> Content:
     text = " ".join(visible(line.text).split())
     mark = f"{visible(line.mark)} " if line.mark else ""
-    return hanging(Content.styled(mark, style), Content.styled(text, style), width)
+    return hanging(Content.styled(mark, of_mark), Content.styled(text, of_text), width)
 
 
 def _thinking(entry: Thinking, width: int, expanded: bool) -> Content:
@@ -77,7 +77,7 @@ def _thinking(entry: Thinking, width: int, expanded: bool) -> Content:
 
 
 def _report(report: PauseReport, width: int) -> Content:
-    first, *others = report_lines(report)
+    first, *others = report_lines(report, width)
     head = Content.styled(visible(first), f"bold {WARNING}")
     lines = [head, *(Content(visible(line)) for line in others)]
     return hanging(Content(""), Content("\n").join(lines), width)

@@ -1,0 +1,123 @@
+"""Record the sessions of the documentation, and draw its pictures from them: python -m tests.ui.pictures.make
+
+The real command, with the scripts and faults beside this file. The journals go to `docs/sessions`, where anyone can
+replay them, and the pictures to `docs/pictures`. What would tell of the machine is put into other words.
+"""
+
+import asyncio
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.events import Event, ModelSwitched, RetryScheduled
+from harness.journal import Record, read, session_folder
+from harness.ui.app.still import picture
+from tests.ui.program import ROOT, Place, run
+
+HERE = Path(__file__).parent
+SESSIONS = ROOT / "docs" / "sessions"
+PICTURES = ROOT / "docs" / "pictures"
+WORKSPACE = "/home/you/project"
+BEGINS_AT = 1_795_258_800.0
+"""Unix time at which each recording is said to begin."""
+MODELS = ("-m", "claude-opus-5-5", "--fallback-model", "claude-sonnet-5-5")
+FILES = {
+    "src/config.py": (
+        "import json\n\n\ndef load_config(path):\n    text = path.read_text()\n    return json.loads(text)\n"
+    ),
+    "src/server.py": "from config import load_config\n\nsettings = load_config(HOME / 'settings.json')\n",
+    "tests/test_config.py": "def test_defaults():\n    assert True\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A session to record."""
+
+    name: str
+    prompt: str
+    tool_faults: str
+    budget: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A picture: the moment right after the first record for which something holds, or the end of a step."""
+
+    name: str
+    story: str
+    at: Callable[[Event], bool] | int
+
+
+STORIES = (
+    Story("storm", "find where the config is read and add a timeout", str(HERE / "storm-tools.toml")),
+    Story("network", "find the settings and run the tests", "network-gone"),
+    Story("pause", "build the project and publish the page", str(HERE / "pause-tools.toml"), budget=4),
+)
+MOMENTS = (
+    Moment("calm", "storm", 1),
+    Moment("retry", "storm", lambda event: isinstance(event, RetryScheduled)),
+    Moment("open-breaker", "storm", 6),
+    Moment("fallback", "storm", lambda event: isinstance(event, ModelSwitched)),
+    Moment("systemic", "network", 4),
+    Moment("pause", "pause", 5),
+)
+
+
+async def recorded(story: Story, folder: Path) -> str:
+    """The journal of a story, as it was written."""
+    place = Place(folder / "project")
+    for file, text in FILES.items():
+        path = place.folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    flags = ("--practice", str(HERE / f"{story.name}.toml"), "--tool-faults", story.tool_faults, "--yolo", *MODELS)
+    ended = await run(place, "-p", story.prompt, *flags, env={"HARNESS_FAILURE_BUDGET": str(story.budget)})
+    print(f"{story.name}: exit code {ended.code}\n{ended.err}", file=sys.stderr)
+    (journal,) = session_folder(place.folder.resolve(), place.state).glob("*.jsonl")
+    return neutral(journal.read_text("utf-8"), folder)
+
+
+def neutral(journal: str, folder: Path) -> str:
+    """The journal without a trace of the machine, beginning at a fixed time."""
+    text = journal.replace(str((folder / "project").resolve()), WORKSPACE)
+    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", text)
+    records = [json.loads(line) for line in text.splitlines()]
+    shift = BEGINS_AT - records[0]["at"]
+    for record in records:
+        record["at"] = round(record["at"] + shift, 3)
+        for moment in ("retry_at", "until"):
+            if moment in record:
+                record[moment] = round(record[moment] + shift, 3)
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def until(records: Sequence[Record], moment: Moment) -> Sequence[Record]:
+    """The records up to a moment."""
+    if callable(moment.at):
+        return records[: next(number for number, record in enumerate(records, 1) if moment.at(record.event))]
+    for number, record in enumerate(records):
+        if getattr(record.event, "step", 0) == moment.at + 1:
+            return records[:number]
+    return records
+
+
+async def main() -> None:
+    """Write everything anew; with words, only the pictures, from the journals there are."""
+    SESSIONS.mkdir(parents=True, exist_ok=True)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for story in STORIES if len(sys.argv) == 1 else ():
+        with tempfile.TemporaryDirectory() as folder:
+            (SESSIONS / f"{story.name}.jsonl").write_text(await recorded(story, Path(folder)), "utf-8")
+    for moment in MOMENTS:
+        records = until(read(SESSIONS / f"{moment.story}.jsonl").records, moment)
+        svg = await picture(records, moment.story, columns=116, rows=30)
+        (PICTURES / f"{moment.name}.svg").write_text(svg, "utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
