@@ -71,6 +71,7 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 
 SAMPLE = {
     "cascade_probes": "confirm",
+    "call": "off",
     "auto_compact": "no",
     "permission_mode": "deny",
     "practice_script": "script.toml",
