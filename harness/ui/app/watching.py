@@ -41,6 +41,7 @@ class RecordedApp(TerminalApp):
         super().__init__()
         self.session = name
         """What the status line calls the session."""
+        self._begun = False
 
     def compose(self) -> ComposeResult:
         yield Stage()
@@ -48,7 +49,13 @@ class RecordedApp(TerminalApp):
 
     def on_mount(self) -> None:
         self.views = self.fresh_views()
+        self._begun = True
         self.tell()
+        self.begin()
+
+    def begin(self) -> None:
+        """The first paint is over; what is shown may come."""
+        raise NotImplementedError
 
     def fresh_views(self) -> Views:
         """Views that have seen nothing yet."""
@@ -76,7 +83,8 @@ class RecordedApp(TerminalApp):
         self.stage.chat.scroll_relative(y=by, animate=False)
 
     def on_resize(self, event: Resize) -> None:
-        self.views.refreshing.changed()
+        if self._begun:  # the first size is told before there is anything to draw
+            self.views.refreshing.changed()
 
 
 class WatchApp(RecordedApp):
@@ -97,7 +105,8 @@ class WatchApp(RecordedApp):
         self._caught_up = False
         self._skipped = 0
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
+        """Follow the journal."""
         self.run_worker(self._follow(), name="follow", exit_on_error=False)
 
     async def _follow(self) -> None:
@@ -168,7 +177,8 @@ class ReplayApp(RecordedApp):
         redrawn = lambda panel: self.tell()  # noqa: E731
         return Views(self, self.stage, self.actions, redrawn, clock=lambda: self._player.recorded_at(time.monotonic()))
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
+        """Play."""
         if not self._player.over:
             self._player.play(time.monotonic())
         self._go_on()
