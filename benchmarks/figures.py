@@ -18,18 +18,23 @@ class Figure:
     """The bar: ours divided by the other."""
     times_faster: float | None = None
     """The bar: the other divided by ours."""
+    limit: float | None = None
+    """The bar: ours, in its unit."""
     note: str = ""
 
     @property
     def holds(self) -> bool | None:
-        """Whether the bar is met; None where there is none."""
-        if self.other is None:
-            return None
+        """Whether the bar is met; None where there is none. Of two bars, one is enough."""
+        if self.limit is not None and self.ours <= self.limit:
+            return True
+        if self.other is None or (self.at_most is None and self.times_faster is None):
+            return None if self.limit is None else False
+        return self._holds_beside(self.other)
+
+    def _holds_beside(self, other: float) -> bool:
         if self.at_most is not None:
-            return self.ours <= self.at_most * self.other
-        if self.times_faster is not None:
-            return self.other >= self.times_faster * self.ours
-        return None
+            return self.ours <= self.at_most * other
+        return self.times_faster is not None and other >= self.times_faster * self.ours
 
     def __str__(self) -> str:
         other = "" if self.other is None else _number(self.other)
@@ -49,7 +54,8 @@ class Figure:
     def _bar(self) -> str:
         if self.times_faster is not None:
             return f"≥ {self.times_faster:g}×"
-        return f"≤ {self.at_most:g}" if self.at_most is not None else ""
+        bars = [f"≤ {self.limit:g} {self.unit}"] if self.limit is not None else []
+        return " or ".join(bars + ([f"≤ {self.at_most:g}×"] if self.at_most is not None else []))
 
 
 HEADING = f"  {'':44} {'ours':>9} {'other':>9} {'':8} {'ratio':>12} {'bar':>10}"
