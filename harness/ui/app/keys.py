@@ -38,7 +38,7 @@ KEYS: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
         "The screen",
         (
             ("F2  F3", "panel on and off; panel on the whole screen"),
-            ("← →", "with an empty prompt: walk the steps, the panel shows that moment"),
+            ("← →", "with an empty prompt: the panel as it was, step by step"),
             ("Ctrl+O", "expand every tool call, or fold them; a click does it for one"),
             ("Shift+Tab", "asks first, edits freely, read only"),
             ("PgUp PgDn", "scroll; Ctrl+End follows again"),

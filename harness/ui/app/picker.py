@@ -26,6 +26,7 @@ class Picker(ModalScreen[int | None]):
         }
         & Static { height: auto; text-style: bold; }
         & OptionList { height: auto; max-height: 20; border: none; padding: 0; background: $surface; }
+        & OptionList:focus { border: none; }
         & .hint { text-style: none; color: $text-muted; }
     }
     """
