@@ -19,6 +19,7 @@ from harness.journal import session_folder, state_folder
 from harness.secret import MASK, Secret
 from harness.settings import Loaded, Settings, load, project_settings_file, user_settings_file
 from harness.ui.plain import has_colours
+from harness.ui.screen_choice import screen_wanted
 
 PACKAGES = ("anthropic", "httpx2", "pydantic", "tiktoken", "textual")
 PERMISSIONS = {
@@ -47,7 +48,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     report.facts("What will happen", _outlook(loaded))
     report.facts("Set by you", _given(loaded))
     report.facts("Files", _files(settings))
-    report.facts("Terminal", _terminal(os.environ))
+    report.facts("Terminal", {"shown": _front_end(settings)} | _terminal(os.environ))
     report.title("Checks")
     for note in loaded.notes:
         report.line("!", note)
@@ -164,6 +165,14 @@ def _files(settings: Settings) -> dict[str, object]:
 
 def _present(path: Path) -> str:
     return f"{path}{'' if path.exists() else ' (not there)'}"
+
+
+def _front_end(settings: Settings) -> str:
+    if settings.plain:
+        return "lines, as plain is set"
+    if screen_wanted(settings.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
+        return "the screen; --plain gives lines"
+    return "lines; the screen needs a terminal that can be drawn on"
 
 
 def _terminal(environ: Mapping[str, str]) -> dict[str, object]:

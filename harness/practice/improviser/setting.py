@@ -1,5 +1,6 @@
 """What every plan is given: the language to speak and the tools to use."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ MOST_LISTED = 60
 LONGEST_BLOCK = 6_000
 """Characters of a file or an output that a report shows."""
 LONGEST_REASON = 600
+MARKDOWN = re.compile(r"__|[*<\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,15 @@ class Setting:
 
     def bullets(self, items: Sequence[str], most: int = MOST_LISTED) -> str:
         """A list, its end left out where it is very long."""
-        lines = [f"- {item}" for item in items[:most]]
+        lines = [f"- {_literal(item)}" for item in items[:most]]
         if len(items) > most:
             lines.append(f"- {self.say(MORE, count=len(items) - most)}")
         return "\n".join(lines)
+
+
+def _literal(item: str) -> str:
+    """An item as it is to be read, where Markdown would take a part of it for emphasis, a tag or a link."""
+    return f"`{item}`" if MARKDOWN.search(item) and "`" not in item and "\n" not in item else item
 
 
 def described(call: Call) -> str:

@@ -24,6 +24,14 @@ def test_files_are_listed_and_the_second_one_is_read(project: Path) -> None:
     assert "# Demo" in talk.ask("and the first one?")
 
 
+def test_a_name_that_markdown_would_change_is_listed_as_it_is(project: Path) -> None:
+    (project / "pkg").mkdir()
+    (project / "pkg" / "__init__.py").write_text("VERSION = 1\n")
+    talk = Conversation(project)
+    assert "- `pkg/__init__.py`" in talk.ask("list the files in pkg")
+    assert "VERSION = 1" in talk.ask("read the first one")
+
+
 def test_a_folder_is_listed(project: Path) -> None:
     answer = Conversation(project).ask("what files are in the docs folder?")
     assert "docs/guide.md" in answer
