@@ -43,12 +43,13 @@ def write_journal(workspace: Path, state_dir: Path, messages: int, model: str) -
             SessionStarted(journal.session_id, __version__, str(workspace), model, "loopback", practice=False)
         )
         for turn in range(1, messages // MESSAGES_PER_TURN + 1):
-            for event in _turn(turn, model):
+            for event in turn_events(turn, model):
                 journal.append(event)
         return journal.path
 
 
-def _turn(turn: int, model: str) -> Iterator[Event]:
+def turn_events(turn: int, model: str) -> Iterator[Event]:
+    """What a turn with four tool calls and an answer emits."""
     prompt = f"What do the files of part {turn} measure?"
     step = (turn - 1) * (CALLS + 1)
     yield TurnStarted(turn, prompt)

@@ -17,10 +17,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from benchmarks.figures import Figure, show
 from benchmarks.processes import CommandFailed
 from benchmarks.screen_paint import first_paint, memory
+from benchmarks.screen_parts import busy, history, idle
 
 PARTS: dict[str, tuple[str, Callable[[], Awaitable[Iterable[Figure | str]]]]] = {
     "paint": ("From the start to the first frame", first_paint),
     "memory": ("Memory once the app has settled", memory),
+    "history": ("A conversation of 5,000 messages", history),
+    "busy": ("50 events of tools and 60 pieces of prose in every second", busy),
+    "idle": ("Nothing happens for ten seconds", idle),
 }
 
 

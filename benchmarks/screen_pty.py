@@ -51,7 +51,7 @@ class Terminal:
         everyone = self._everyone()
         with suppress(psutil.NoSuchProcess):
             self._process.send_signal(signal.SIGTERM)
-            self._read_until(lambda: not self._process.is_running() or self._is_zombie(), 5.0)
+            self._read_until(self._has_ended, 5.0)
         for process in everyone:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -105,6 +105,11 @@ class Terminal:
         """Let it run, and read what it writes."""
         self._read_until(lambda: False, seconds)
 
+    def wait_for_end(self, timeout_s: float) -> None:
+        """Read what it writes until it has ended. Raises CommandFailed when it does not."""
+        if not self._read_until(self._has_ended, timeout_s):
+            raise CommandFailed(f"{self._command} did not end within {timeout_s:g} s")
+
     def settle(self, timeout_s: float = 20.0) -> None:
         """Wait until it has taken no processor time for a second; a program that never rests gets no longer."""
         until = time.monotonic() + timeout_s
@@ -126,12 +131,12 @@ class Terminal:
                 self._written += os.read(self._terminal, 65536)
             except OSError:  # Linux says so when nobody holds the other end any more
                 time.sleep(min(left, 0.05))
-                if not self._process.is_running() or self._is_zombie():
+                if self._has_ended():
                     return happened()
         return True
 
-    def _is_zombie(self) -> bool:
-        return self._process.status() == psutil.STATUS_ZOMBIE
+    def _has_ended(self) -> bool:
+        return not self._process.is_running() or self._process.status() == psutil.STATUS_ZOMBIE
 
     # ── what it costs ───────────────────────────────────────────────────────────────────────────
 

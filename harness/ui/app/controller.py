@@ -110,6 +110,11 @@ class Controller:
             raise RuntimeError("no session is open")
         return self._session
 
+    @property
+    def views(self) -> Views:
+        """Conversation and panel of the session that is open."""
+        return self._views
+
     async def begin(self, opening: Opening, *, choose: bool, said: str) -> None:
         """Open the first session; `choose` lets the person pick it, `said` is shown above it."""
         settings = self._loaded.settings

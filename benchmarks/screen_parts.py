@@ -1,0 +1,109 @@
+"""A long history, a storm and rest: each in a terminal of its own, beside the naive way in the same run."""
+
+import json
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from benchmarks.figures import MEGABYTE, Figure
+from benchmarks.processes import CommandFailed
+from benchmarks.screen_paint import OURS, own_environment
+from benchmarks.screen_pty import Terminal
+
+MESSAGES = 5_000
+NAIVE_MESSAGES = 1_000
+HISTORY_ROUNDS = 3
+BUSY_S = 10.0
+BUSY_ROUNDS = 3
+IDLE_S = 10.0
+LONGEST_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Reported:
+    """What a program of this benchmark wrote down."""
+
+    values: dict[str, float]
+    bytes_written: int
+
+
+async def history() -> list[Figure | str]:
+    """5,000 messages through the views of the app, beside one Static for each of 1,000."""
+    ours, naive = [], []
+    for _ in range(HISTORY_ROUNDS):
+        ours.append(_reported("screen_history", "ours", str(MESSAGES)))
+        naive.append(_reported("screen_history", "naive", str(NAIVE_MESSAGES)))
+    beside = f"naive {NAIVE_MESSAGES:,}"
+    return [
+        Figure(f"{MESSAGES:,} messages / {beside}", _of(ours, "seconds"), "s", _of(naive, "seconds"), limit=10),
+        Figure(f"one more message / {beside}", _of(ours, "one_more"), "ms", _of(naive, "one_more"), limit=20),
+        Figure(f"memory, RSS / {beside}", _of(ours, "rss") / MEGABYTE, "MB", _of(naive, "rss") / MEGABYTE, limit=80),
+    ]
+
+
+async def busy() -> list[Figure | str]:
+    """Events and prose for ten seconds, beside an app that touches its widgets for each of them."""
+    ours, naive = [], []
+    for _ in range(BUSY_ROUNDS):
+        ours.append(_reported("screen_busy", "ours", str(BUSY_S)))
+        naive.append(_reported("screen_busy", "naive", str(BUSY_S)))
+    return [
+        Figure("processor / naive", _of(ours, "cpu"), "%", _of(naive, "cpu"), limit=15),
+        Figure("a timer is late: median / naive", _of(ours, "p50"), "ms", _of(naive, "p50")),
+        Figure("a timer is late: 99th percentile / naive", _of(ours, "p99"), "ms", _of(naive, "p99"), limit=35),
+        Figure(
+            "written to the terminal / naive",
+            median(one.bytes_written for one in ours) / MEGABYTE,
+            "MB",
+            median(one.bytes_written for one in naive) / MEGABYTE,
+        ),
+    ]
+
+
+async def idle() -> list[Figure | str]:
+    """Processor time while nothing happens: with a session open, and after a turn."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, environment = _places(Path(place))
+        with Terminal(OURS.command, environment, folder) as terminal:
+            terminal.wait_for(OURS.shows)
+            before = _resting(terminal)
+            typed = terminal.type("hello\r")
+            terminal.wait_for("1 request", after=typed)
+            after = _resting(terminal)
+    return [
+        Figure("a session is open", before, "%", limit=0.1),
+        Figure("after a turn", after, "%", limit=0.1),
+    ]
+
+
+def _resting(terminal: Terminal) -> float:
+    terminal.settle()
+    terminal.pass_time(3.0)  # what stands in the status line for a moment has gone
+    cpu, began = terminal.cpu_s, time.monotonic()
+    terminal.pass_time(IDLE_S)
+    return (terminal.cpu_s - cpu) / (time.monotonic() - began) * 100
+
+
+def _reported(program: str, *arguments: str) -> _Reported:
+    with tempfile.TemporaryDirectory() as place:
+        folder, environment = _places(Path(place))
+        report = Path(place) / "report.json"
+        command = (sys.executable, "-m", f"benchmarks.{program}", *arguments, str(report))
+        with Terminal(command, environment, folder) as terminal:
+            terminal.wait_for_end(LONGEST_S)
+            if not report.exists():
+                raise CommandFailed(f"{program} {arguments[0]} reported nothing: {terminal.text.strip()[-300:]}")
+            return _Reported(json.loads(report.read_text()), terminal.bytes_written)
+
+
+def _places(place: Path) -> tuple[Path, dict[str, str]]:
+    (place / "work").mkdir()
+    (place / "home").mkdir()
+    return place / "work", own_environment(place)
+
+
+def _of(reported: list[_Reported], name: str) -> float:
+    return median(one.values[name] for one in reported)
