@@ -36,51 +36,10 @@ TOOLS = 20
 EVENTS_PER_S = 50
 PIECES_PER_S = 60
 SETTLE_S = 2.0
-WORDS = [
-    "the",
-    "file",
-    "holds",
-    "what",
-    "was",
-    "looked",
-    "for",
-    "in",
-    "line",
-    "twelve",
-    "and",
-    "the",
-    "next",
-    "one",
-    "is",
-    "read",
-    "now",
-    "because",
-    "its",
-    "name",
-    "says",
-    "that",
-    "a",
-    "measure",
-    "of",
-    "the",
-    "same",
-    "kind",
-    "is",
-    "taken",
-    "there",
-    "which",
-    "would",
-    "explain",
-    "why",
-    "both",
-    "of",
-    "them",
-    "changed",
-    "on",
-    "the",
-    "same",
-    "day.",
-]
+PROSE = (
+    "the file holds what was looked for in line twelve and the next one is read now because its name says that "
+    "a measure of the same kind is taken there which would explain why both of them changed on the same day."
+)
 WORDS_PER_PARAGRAPH = 80
 
 
@@ -104,7 +63,7 @@ def tool_events() -> Iterator[Event]:
 
 def pieces() -> Iterator[str]:
     """Prose, a word at a time."""
-    for number, word in enumerate(cycle(WORDS), 1):
+    for number, word in enumerate(cycle(PROSE.split()), 1):
         yield word + ("\n\n" if number % WORDS_PER_PARAGRAPH == 0 else " ")
 
 

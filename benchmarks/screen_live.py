@@ -1,4 +1,4 @@
-"""What the programs of this benchmark share: the real app with a session, a driver that sees what is written, a report."""
+"""What the programs of this benchmark share: the real app with a session, a driver that sees, a report."""
 
 import asyncio
 import io
