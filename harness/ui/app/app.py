@@ -153,6 +153,10 @@ class HarnessApp(TerminalApp):
         else:
             self.controller.submit(message.text)
 
+    def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
+        if message.text and self.controller is not None:
+            self.controller.get_warm()
+
     def on_prompt_area_refused(self, message: PromptArea.Refused) -> None:
         self.warn(message.text)
 

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 LONG_TURN_S = 10.0
 """A turn that took longer tells of its end, if the person looks elsewhere."""
+TWICE_S = 2.0
+"""Seconds after an interruption in which another Esc is still about it."""
 GRACE_S = 8.0
 """Seconds a turn may take to end when the app is told to."""
 PROMPTS = "prompts.jsonl"
@@ -73,6 +75,9 @@ class Controller:
         self._ended: TurnEnded | None = None
         self._paused: PauseReported | None = None
         self._leaving: int | None = None
+        self._interrupted_at = -TWICE_S
+        self._closing = False
+        self._warmed = False
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
@@ -83,9 +88,9 @@ class Controller:
             self._loaded, self._asker, opening, reread=self._reread, observer=views.see, log=self._log, warm=False
         )
         before, self._session = self._session, session
-        self._views.stop()
+        self._views.leave()
         self._views = views
-        self._app.stage.chat.update((), 0)
+        views.enter()
         for line in greeting(session, self._loaded):
             views.show(Note(line))
         self._equip_prompt(session)
@@ -137,7 +142,8 @@ class Controller:
 
     async def aclose(self) -> None:
         """End the turn and close the session."""
-        self._views.stop()
+        self._closing = True
+        self._views.leave()
         if self._turn is not None and not self._turn.done():
             self._turn.cancel()
             await asyncio.wait({self._turn})
@@ -152,6 +158,18 @@ class Controller:
         self._leaving = code
         self.session.interrupt()
         self._app.set_timer(GRACE_S, lambda: self._app.exit(code))
+
+    def get_warm(self) -> None:
+        """Somebody types: import what the first request needs meanwhile."""
+        if not self._warmed and self._session is not None:
+            self._warmed = True
+            self._app.run_worker(self._warm(self._session), name="warm", exit_on_error=False)
+
+    async def _warm(self, session: Session) -> None:
+        try:
+            await session.warm()
+        except HarnessError as error:
+            self.trouble(str(error))
 
     # ── what is typed ───────────────────────────────────────────────────────────────────────────
 
@@ -227,6 +245,10 @@ class Controller:
                             self._paused = event
         except HarnessError as error:
             self.trouble(str(error))
+        except asyncio.CancelledError:
+            if self._closing:
+                raise
+            self._views.show(Note(Line("○", "stopped at once; /retry goes on from here", Tone.TROUBLE)))
         except Exception as error:  # noqa: BLE001 (the border: a turn that fails must not end the app)
             self._log.exception("a turn failed")
             self.trouble(f"something in the program failed ({type(error).__name__}: {error})")
@@ -270,6 +292,7 @@ class Controller:
         if self._app.twice("interrupt") and self._turn is not None:
             self._turn.cancel()
         else:
+            self._interrupted_at = time.monotonic()
             self.session.interrupt()
             self.warn("stopping")
 
@@ -279,6 +302,8 @@ class Controller:
             self._views.show_step(None)
         elif self.running:
             self.interrupt()
+        elif time.monotonic() - self._interrupted_at < TWICE_S:
+            pass  # pressed twice to be sure that the turn stops; it has
         elif self._app.twice("escape"):
             self.pick_rewind()
         else:
@@ -416,7 +441,7 @@ class Controller:
 
     def redraw(self) -> None:
         """The space has changed."""
-        self._views.refreshing.changed()
+        self._views.changed()
 
     def _fresh_views(self) -> Views:
         return Views(self._app, self._app.stage, self.actions, self._tell)

@@ -52,19 +52,31 @@ class Views:
         self.shown_step: int | None = None
         """A step of the past that the panel shows; None: the present."""
         self.refreshing = Refreshing(timers, self._draw_chat, self._draw_panel, self._moving)
-        stage.chat.use(EntryDrawing(clock))
-        stage.panel.use(self.content)
+        self._on_stage = False
+
+    def enter(self) -> None:
+        """Take the stage: from now on what is seen is drawn."""
+        self._on_stage = True
+        self._stage.chat.update((), 0)
+        self._stage.chat.use(EntryDrawing(self._clock))
+        self._stage.panel.use(self.content)
+        self.changed()
+
+    def changed(self) -> None:
+        """Draw soon, if this is what the stage shows."""
+        if self._on_stage:
+            self.refreshing.changed()
 
     def see(self, event: Event, at: float) -> None:
         """Take in an event; it will be drawn soon."""
         self.transcript.see(event, at)
         self.fold.see(event, at)
-        self.refreshing.changed()
+        self.changed()
 
     def show(self, entry: Entry | str) -> None:
         """Put something into the conversation that no event says."""
         self.transcript.show(Shown(entry) if isinstance(entry, str) else entry)
-        self.refreshing.changed()
+        self.changed()
 
     @property
     def panel(self) -> Panel:
@@ -108,10 +120,12 @@ class Views:
 
     def redraw_panel(self) -> None:
         """Draw the panel at once."""
-        self._draw_panel()
+        if self._on_stage:
+            self._draw_panel()
 
-    def stop(self) -> None:
+    def leave(self) -> None:
         """Draw no more."""
+        self._on_stage = False
         self.refreshing.stop()
 
     def _draw_chat(self) -> float:

@@ -49,6 +49,7 @@ class RecordedApp(TerminalApp):
 
     def on_mount(self) -> None:
         self.views = self.fresh_views()
+        self.views.enter()
         self._begun = True
         self.tell()
         self.begin()
@@ -84,7 +85,7 @@ class RecordedApp(TerminalApp):
 
     def on_resize(self, event: Resize) -> None:
         if self._begun:  # the first size is told before there is anything to draw
-            self.views.refreshing.changed()
+            self.views.changed()
 
 
 class WatchApp(RecordedApp):
@@ -197,14 +198,14 @@ class ReplayApp(RecordedApp):
     def _catch_up(self) -> None:
         player = self._player
         if player.position < self._shown:
-            self.views.stop()
+            self.views.leave()
             self.views = self.fresh_views()
-            self.stage.chat.update((), 0)
+            self.views.enter()
             self._shown = 0
         for record in player.records[self._shown : player.position]:
             self.views.see(record.event, record.at)
         self._shown = player.position
-        self.views.refreshing.changed()
+        self.views.changed()
 
     def tell(self) -> None:
         """Where the playhead is, and what can be pressed."""
