@@ -12,6 +12,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Click, Resize
 from textual.geometry import Size
+from textual.layout import DockArrangeResult
 from textual.widgets import Static
 
 if TYPE_CHECKING:
@@ -153,18 +154,20 @@ class Chat(VerticalScroll):
             gone, self._views = self._views[:-MOUNTED], self._views[-MOUNTED:]
             self.remove_children(gone)
 
-    def watch_virtual_size(self, size: Size) -> None:
-        self._settle_anchor()
+    def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
+        """Place the entries, and hang at the bottom only if there are more than fit.
 
-    def _settle_anchor(self) -> None:
-        """An anchored widget hangs at the bottom also where its content is short; so it is anchored when it is long."""
-        if not self.container_size.height:
-            return
-        overflows = self.virtual_size.height > self.container_size.height
-        if overflows != self.is_anchored:
-            self.anchor(overflows)
-            if not overflows:
-                self.set_reactive(Chat.scroll_y, 0)
+        An anchored widget hangs short content at the bottom too, so this is decided where the height becomes known
+        and before it is used.
+        """
+        placed = super().arrange(size, optimal)
+        overflows = placed.spatial_map.total_region.bottom > self.container_size.height > 0
+        if self._anchored and not overflows:
+            self.set_reactive(Chat.scroll_y, 0)
+            self.set_reactive(Chat.scroll_target_y, 0)
+            self._anchor_released = False
+        self._anchored = overflows
+        return placed
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         super().watch_scroll_y(old, new)
@@ -208,7 +211,7 @@ class Chat(VerticalScroll):
             view.update(self._draw.content(entry, self._columns, expanded=expanded))
 
     def on_resize(self, event: Resize) -> None:
-        self._settle_anchor()
+        self.refresh(layout=True)  # only now the new height is what the entries are placed by
         for view in self._views:
             self._redraw(view)
 

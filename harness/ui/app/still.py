@@ -16,6 +16,9 @@ from harness.ui.panel.drawing import panel_content
 from harness.ui.panel.folding import PanelFold
 from harness.ui.transcript.folding import Transcript
 
+SETTLED_S = 0.04
+"""Seconds after which a screen that is still the same does not change any more: two frames of Textual's."""
+
 
 class Still(App[None]):
     """Conversation and panel, or the panel alone, as they were after some records."""
@@ -75,7 +78,11 @@ async def picture(
     app = Still(records, name, theme=theme, panel_only=panel_only)
     async with app.run_test(size=(columns, rows)) as pilot:
         await pilot.pause()
-        return app.export_screenshot(title=f"harness · {name}")
+        before, drawn = "", app.export_screenshot(title=f"harness · {name}")
+        while drawn != before:  # what stands there first moves once more when all heights are known
+            await pilot.pause(SETTLED_S)
+            before, drawn = drawn, app.export_screenshot(title=f"harness · {name}")
+        return drawn
 
 
 def size_of(text: str) -> tuple[int, int]:

@@ -1,0 +1,60 @@
+"""What stands on the screen of an app, as text."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.segment import Segment
+from textual.app import App
+from textual.pilot import Pilot
+
+COLOURS = ("text-warning", "text-error", "text-success")
+"""Colours that tell something; all others only set things apart. In the default theme a warning has the accent's."""
+
+
+def screen_lines(app: App[Any]) -> list[str]:
+    """The rows of the screen without blanks at their ends."""
+    return ["".join(segment.text for segment in row).rstrip() for row in _rows(app)]
+
+
+def screen_text(app: App[Any]) -> str:
+    """The rows as one text."""
+    return "\n".join(screen_lines(app))
+
+
+async def settled(pilot: Pilot[Any]) -> list[str]:
+    """The rows as soon as they do not change any more."""
+    await pilot.pause()
+    before, now = list[str](), screen_lines(pilot.app)
+    while now != before:
+        await pilot.pause(0.04)
+        before, now = now, screen_lines(pilot.app)
+    return now
+
+
+def coloured(app: App[Any]) -> list[str]:
+    """What stands in a colour that tells something: row from 1, name of the colour, text."""
+    names = {app.theme_variables[name].upper(): name.removeprefix("text-") for name in COLOURS}
+    return [
+        f"{number:>2} {name:<7} {text.strip()}"
+        for number, row in enumerate(_rows(app), 1)
+        for name, text in _runs(row, names)
+        if name and text.strip()
+    ]
+
+
+def _runs(row: Sequence[Segment], names: dict[str, str]) -> list[tuple[str, str]]:
+    """Neighbours of one colour joined, each with the name of its colour, or none."""
+    runs: list[tuple[str, str]] = []
+    for segment in row:
+        colour = segment.style.color if segment.style is not None else None
+        name = names.get(colour.triplet.hex.upper(), "") if colour is not None and colour.triplet else ""
+        if runs and runs[-1][0] == name:
+            runs[-1] = name, runs[-1][1] + segment.text
+        else:
+            runs.append((name, segment.text))
+    return runs
+
+
+def _rows(app: App[Any]) -> Iterator[list[Segment]]:
+    for strip in app.screen._compositor.render_strips():
+        yield list(strip)

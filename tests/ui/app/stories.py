@@ -1,0 +1,218 @@
+"""Sessions up to the moment of each situation, as their journals would tell them."""
+
+from collections.abc import Sequence
+
+from harness.events import (
+    CompactionEnded,
+    CompactionStarted,
+    Dispatch,
+    Dispatched,
+    DispatchReason,
+    Event,
+    FailureCharged,
+    Fault,
+    FaultKind,
+    FaultOccurred,
+    Json,
+    Message,
+    MessageAdded,
+    ModelSwitched,
+    Origin,
+    OutputCapChanged,
+    PauseReported,
+    PermissionAsked,
+    PlanChanged,
+    PlanItem,
+    ReplyReceived,
+    RequestSent,
+    RetryEnded,
+    RetryScheduled,
+    SilenceHint,
+    StepStarted,
+    TextDelta,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    Transition,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+    WaitOffered,
+)
+from harness.journal import read
+from harness.session import Record
+from tests.ui.panel.situations import (
+    BEGINNING,
+    FAILED,
+    MODEL,
+    MODEL_OPENED,
+    NOW,
+    OPENED,
+    OTHER,
+    PROBED,
+    REPORT,
+    ROUTE,
+    SESSIONS,
+    SPENT,
+    TIMED_OUT,
+    ended,
+    next_request,
+)
+
+NAME = "20261121-0806-d4eb95"
+
+
+def story(*parts: Event | float) -> tuple[Record, ...]:
+    """Records of these events; a number is so many seconds in which nothing happens."""
+    at, records = NOW, list[Record]()
+    for part in (*BEGINNING, *parts):
+        if isinstance(part, Event):
+            records.append(Record(len(records) + 1, at, part))
+        else:
+            at += part
+    return tuple(records)
+
+
+def recorded(name: str, until_step: int) -> tuple[Record, ...]:
+    """A session that was recorded, up to the end of a step."""
+    records = read(SESSIONS / f"{name}.jsonl").records
+    begins = [number for number, record in enumerate(records) if isinstance(record.event, StepStarted)]
+    return tuple(records[: begins[until_step]] if until_step < len(begins) else records)
+
+
+def prompt(text: str) -> MessageAdded:
+    """What the person said joins the history."""
+    return MessageAdded(Message("user", ({"type": "text", "text": text},)), Origin.PROMPT)
+
+
+def reply(text: str, *calls: tuple[str, str, Json]) -> tuple[Event, ...]:
+    """A whole reply: its text and its calls, each an id, a tool and its input."""
+    blocks = [{"type": "tool_use", "id": id, "name": tool, "input": given} for id, tool, given in calls]
+    message = Message("assistant", ({"type": "text", "text": text}, *blocks))
+    stop = "tool_use" if calls else "end_turn"
+    return MessageAdded(message, Origin.REPLY), ReplyReceived(MODEL, stop, Usage(40_000, 300), "req_2", 1.2)
+
+
+def ran(id: str, tool: str, summary: str, result: str, seconds: float = 0.1) -> tuple[Event | float, ...]:
+    """A call that went well."""
+    let = Dispatched(id, tool, Dispatch.CALL, DispatchReason.HEALTHY, 1, 0)
+    return let, ToolStarted(id, tool, summary, {}), seconds, ToolEnded(id, tool, ToolOutcome.OK, result, seconds)
+
+
+def failed(id: str, tool: str, summary: str) -> tuple[Event | float, ...]:
+    """A call that timed out."""
+    let = Dispatched(id, tool, Dispatch.CALL, DispatchReason.HEALTHY, 1, 0)
+    end = ToolEnded(id, tool, ToolOutcome.BROKEN, "timed out after 30 s", 30.0, failure=TIMED_OUT)
+    return let, ToolStarted(id, tool, summary, {}), 30.0, end
+
+
+LOOK = ("a", "read_file", {"path": "src/settings.py"})
+SEARCH = ("c", "grep", {"pattern": "timeout"})
+ASKS = prompt("find where the config is read")
+STEP_2 = (Transition(1, TransitionCode.NEXT_TURN, "read_file"), StepStarted(2))
+REQUEST = RequestSent(MODEL, 8_000, 41_000, 1, "turn", 200_000)
+LOOKED = (ASKS, 1.0, *reply("I look at the settings.", LOOK), *ran("a", "read_file", "src/settings.py", "40 lines"))
+AT_WORK = (*LOOKED, SPENT, *STEP_2, REQUEST)
+SKIP = Dispatched("c", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 0, "it failed 3 times in a row", (ROUTE,))
+CALL_FAILED = (
+    *reply("I search.", SEARCH),
+    *failed("c", "grep", "timeout"),
+    FailureCharged("grep", TIMED_OUT, 2, 1, 1, 5),
+)
+"""The call that opens the breaker."""
+
+
+def waits(at: float) -> RetryScheduled:
+    """A retry that is due at this moment."""
+    return RetryScheduled("model", FaultKind.OVERLOADED, 3, 10, 4.0, at, 6.0, 529, "req_1", "Overloaded")
+
+
+STORIES: dict[str, Sequence[Record]] = {
+    "calm": story(
+        *LOOKED,
+        SPENT,
+        *STEP_2,
+        REQUEST,
+        2.0,
+        *reply("It is in **src/settings.py**, line 12."),
+        *ended(TransitionCode.COMPLETED, "answered"),
+    ),
+    "asking": story(*AT_WORK, 1.0),
+    "streaming": story(*AT_WORK, 1.0, TextDelta("It is in `src/sett")),
+    "retry": story(*AT_WORK, 1.0, TextDelta("It is in"), FAILED, SPENT, waits(NOW + 7.1)),
+    "wait-offered": story(
+        *AT_WORK, FAILED, WaitOffered(1260.0, NOW + 1261.1, can_switch=True, detail="30,000 tokens per minute")
+    ),
+    "fallback": story(
+        *AT_WORK,
+        *(FAILED, waits(NOW + 5.0), 4.0, RetryEnded("due"), FAILED, MODEL_OPENED),
+        ModelSwitched(MODEL, OTHER, "overloaded 3 times in a row"),
+        RequestSent(OTHER, 8_000, 41_000, 1, "turn", 200_000),
+    ),
+    "continuation": story(
+        *LOOKED,
+        OutputCapChanged(8_000, 64_000, "the answer was cut off"),
+        *next_request(TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE, 64_000),
+        Transition(2, TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY, "cut off again", 2, 3),
+        *(StepStarted(3), RequestSent(MODEL, 64_000, 60_000, 1, "turn", 200_000)),
+    ),
+    "compaction": story(
+        *AT_WORK,
+        FaultOccurred(Fault(FaultKind.PROMPT_TOO_LONG, "prompt is too long", 400), MODEL, 1),
+        CompactionStarted("reactive", 212_000),
+    ),
+    "compacted": story(
+        *AT_WORK,
+        CompactionStarted("reactive", 212_000),
+        *(4.0, CompactionEnded("summary", 212_000, 38_000, succeeded=True, detail="")),
+        Transition(2, TransitionCode.REACTIVE_COMPACT_RETRY, "too long"),
+        *(StepStarted(3), RequestSent(MODEL, 8_000, 38_000, 1, "turn", 200_000)),
+    ),
+    "stall": story(*AT_WORK, 1.0, TextDelta("It is in"), 22.0, SilenceHint("streaming", 22.0, 68.0)),
+    "open-breaker": story(
+        *LOOKED,
+        *STEP_2,
+        *CALL_FAILED,
+        OPENED,
+        Transition(2, TransitionCode.NEXT_TURN, "grep"),
+        StepStarted(3),
+        *reply("Again.", ("d", "grep", {"pattern": "timeout"})),
+        Dispatched("d", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 0, "it failed 3 times in a row", (ROUTE,)),
+    ),
+    "probe": story(
+        *LOOKED,
+        *STEP_2,
+        *CALL_FAILED,
+        OPENED,
+        *(Transition(2, TransitionCode.NEXT_TURN, "grep"), StepStarted(4)),
+        *reply("Does it work again?", ("d", "grep", {"pattern": "timeout"})),
+        PROBED,
+        Dispatched(
+            "d", "grep", Dispatch.PROBE, DispatchReason.PROBE_DUE, 2, 0, "one call shows whether it works again"
+        ),
+        ToolStarted("d", "grep", "timeout", {}),
+    ),
+    "systemic": recorded("network-gone", until_step=3),
+    "grep-dies": recorded("grep-dies", until_step=99),
+    "paused": story(
+        *LOOKED,
+        PlanChanged((PlanItem("read it"), PlanItem("ask the server", tools=("bash",)))),
+        *STEP_2,
+        *CALL_FAILED,
+        *(FailureCharged("grep", TIMED_OUT, 2, 1, used, 5) for used in (2, 3, 4, 5)),
+        OPENED,
+        PauseReported(REPORT),
+        *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "the failure budget of this turn is used up"),
+    ),
+    "permission": story(
+        *AT_WORK,
+        *reply("I clean up.", ("b", "bash", {"command": "rm -rf build"})),
+        PermissionAsked("b", "bash", "rm -rf build", "it runs a program"),
+    ),
+    "failed-turn": story(
+        ASKS,
+        FaultOccurred(Fault(FaultKind.AUTH, "invalid x-api-key", 401), MODEL, 1),
+        TurnEnded(1, TransitionCode.MODEL_ERROR, "the key was refused", "", Usage(), 0.0, 1, 1, 2.0),
+    ),
+}
+"""What had happened when the situation stood on the screen."""
