@@ -383,7 +383,7 @@ class Controller:
 
     def full_panel(self) -> None:
         """The panel on the whole screen."""
-        self._app.push_screen(FullPanel(self._views, lambda: self._views.shown_step is not None))
+        self._app.push_screen(FullPanel(lambda: self._views))
 
     def show_keys(self) -> None:
         """Every key."""
@@ -444,7 +444,11 @@ class Controller:
         self._views.changed()
 
     def _fresh_views(self) -> Views:
-        return Views(self._app, self._app.stage, self.actions, self._tell)
+        return Views(self._app, self._app.stage, self.actions, self._redrawn)
+
+    def _redrawn(self, panel: Panel) -> None:
+        self._tell(panel)
+        self._app.redraw_full_panel()
 
 
 def _nothing() -> None:

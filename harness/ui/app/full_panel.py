@@ -31,6 +31,11 @@ class Moments(Protocol):
         """Show a step; None: the present."""
         ...
 
+    @property
+    def shown_step(self) -> int | None:
+        """The step of the past that is shown; None: the present."""
+        ...
+
 
 class FullPanel(Screen[None]):
     """Shows the panel in all the space there is."""
@@ -52,42 +57,43 @@ class FullPanel(Screen[None]):
 
     KEYS = (("←→", "steps"), ("n p", "incidents"), ("End", "now"), ("F3", "back"))
 
-    def __init__(self, moments: Moments, shown: Callable[[], bool]) -> None:
-        """`shown` says whether a moment of the past is shown."""
+    def __init__(self, moments: Callable[[], Moments]) -> None:
+        """`moments` gives those of the session that is shown now; who changes them redraws this screen."""
         super().__init__()
         self._moments = moments
-        self._shown = shown
 
     def compose(self) -> ComposeResult:
         yield PanelView()
         yield StatusLine()
 
     def on_mount(self) -> None:
-        self.query_one(PanelView).use(self._moments.content)
+        self.query_one(PanelView).use(lambda columns, rows: self._moments().content(columns, rows))
         self.redraw()
+
+    @property
+    def _past(self) -> bool:
+        return self._moments().shown_step is not None
 
     def redraw(self) -> None:
         """Draw what is shown now."""
-        self.query_one(PanelView).redraw()
-        when = "a moment of the past" if self._shown() else "now"
-        self.query_one(StatusLine).tell(Status((when,), keys=self.KEYS))
+        for panel in self.query(PanelView):  # there is none before the screen is composed
+            panel.redraw()
+        when = "a moment of the past" if self._past else "now"
+        for status in self.query(StatusLine):
+            status.tell(Status((when,), keys=self.KEYS))
 
     def action_walk(self, by: int) -> None:
-        self._moments.walk(by)
-        self.redraw()
+        self._moments().walk(by)
 
     def action_jump(self, backwards: bool) -> None:
-        if not self._moments.jump(backwards=backwards):
+        if not self._moments().jump(backwards=backwards):
             self.query_one(StatusLine).tell(Status(("no incident there",), keys=self.KEYS))
-        else:
-            self.redraw()
 
     def action_now(self) -> None:
-        self._moments.show_step(None)
-        self.redraw()
+        self._moments().show_step(None)
 
     def action_back(self) -> None:
-        if self._shown():
+        if self._past:
             self.action_now()
         else:
             self.dismiss(None)

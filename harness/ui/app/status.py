@@ -51,17 +51,19 @@ class StatusLine(Static):
 
 
 def line(status: Status, columns: int) -> Content:
-    """The line in `columns` cells. The first fact is always there, then keys or warning, then as many facts as fit."""
+    """The line in `columns` cells. The first fact is always there, then keys or warning, then as many facts as fit.
+
+    Where there is no room for two things a warning stands alone, else the first fact.
+    """
     right = _right(status, columns)
     facts = list(status.facts)
     while len(facts) > 1 and cell_len(BETWEEN.join(facts)) + len(GAP) + right.cell_length > columns:
         facts.pop()
-    left = BETWEEN.join(facts)
-    if cell_len(left) + len(GAP) + right.cell_length > columns:
-        right = Content(status.warning).truncate(max(0, columns), ellipsis=True) if status.warning else Content("")
-        left = "" if status.warning else left
-    gap = max(0, columns - cell_len(left) - right.cell_length)
-    return Content.assemble(left, " " * gap, right)
+    left = Content(BETWEEN.join(facts))
+    if left.cell_length + len(GAP) + right.cell_length > columns:
+        alone = right if status.warning else left
+        return alone.truncate(max(0, columns), ellipsis=True)
+    return Content.assemble(left, " " * (columns - left.cell_length - right.cell_length), right)
 
 
 def _right(status: Status, columns: int) -> Content:

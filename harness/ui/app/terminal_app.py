@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 
+from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.stage import BREAKPOINTS, STAGE_CSS, Stage
 
 HEEDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -40,6 +41,11 @@ class TerminalApp(App[int]):
     def stage(self) -> Stage:
         """Conversation and panel."""
         return self.screen_stack[0].query_one(Stage)
+
+    def redraw_full_panel(self) -> None:
+        """What the panel shows has changed; it may be on the whole screen."""
+        if isinstance(self.screen, FullPanel):
+            self.screen.redraw()
 
     def fail(self, error: BaseException) -> None:
         """End, and let the one who ran the app raise this."""

@@ -59,7 +59,7 @@ class Views:
         self._on_stage = True
         self._stage.chat.update((), 0)
         self._stage.chat.use(EntryDrawing(self._clock))
-        self._stage.panel.use(self.content)
+        self._stage.panel.use(self._content_on_stage)
         self.changed()
 
     def changed(self) -> None:
@@ -81,21 +81,26 @@ class Views:
     @property
     def panel(self) -> Panel:
         """What the panel shows: the present, or the moment that was walked to."""
+        self._leave_lost_step()
         return self.fold.now if self.shown_step is None else self.fold.at_step(self.shown_step)
 
     def content(self, columns: int, rows: int) -> Content:
         """The panel, drawn into so much space."""
         panel = self.panel
-        if self._stage.below and self.shown_step is None and is_calm(panel):
-            rows = min(rows, CALM_ROWS)
         now = self._clock() if self.shown_step is None else panel.at
         actions = self._actions(panel) if self.shown_step is None else (("←→", "other steps"), ("Esc", "back to now"))
         return panel_content(panel, columns, rows, now, shown_step=self.shown_step, actions=actions)
+
+    def _content_on_stage(self, columns: int, rows: int) -> Content:
+        """The same beside the conversation, or in few rows below it while nothing needs a look."""
+        calm = self._stage.below and self.shown_step is None and is_calm(self.fold.now)
+        return self.content(columns, min(rows, CALM_ROWS) if calm else rows)
 
     # ── walking the timeline ────────────────────────────────────────────────────────────────────
 
     def walk(self, by: int) -> None:
         """Show the step that lies `by` steps further; past the newest one the present is shown again."""
+        self._leave_lost_step()
         steps = self.fold.steps
         if not steps:
             return
@@ -105,6 +110,7 @@ class Views:
 
     def jump(self, *, backwards: bool) -> bool:
         """Show the next step in which something went wrong; False when there is none."""
+        self._leave_lost_step()
         now = self.fold.now
         found = next_incident(now.marks, self.shown_step or now.step + 1, backwards=backwards)
         if found is not None:
@@ -115,6 +121,11 @@ class Views:
         """Show the panel as it was at the end of a step; None: as it is."""
         self.shown_step = step
         self.redraw_panel()
+
+    def _leave_lost_step(self) -> None:
+        """A step that cannot be shown any more gives way to the present."""
+        if self.shown_step is not None and self.shown_step not in self.fold.steps:
+            self.shown_step = None
 
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
 
@@ -139,8 +150,6 @@ class Views:
         return chat.cost_s
 
     def _draw_panel(self) -> None:
-        if self.shown_step is not None and self.shown_step not in self.fold.steps:
-            self.shown_step = None
         self._stage.panel.redraw()
         self._redrawn(self.fold.now)
 

@@ -60,11 +60,16 @@ class RecordedApp(TerminalApp):
 
     def fresh_views(self) -> Views:
         """Views that have seen nothing yet."""
-        return Views(self, self.stage, self.actions, lambda panel: self.tell())
+        return Views(self, self.stage, self.actions, self.redrawn)
 
     def actions(self, panel: Panel) -> Actions:
         """Nothing can be pressed for a session that is somebody else's."""
         return ()
+
+    def redrawn(self, panel: Panel) -> None:
+        """The panel was drawn, and with it goes all that says the same."""
+        self.tell()
+        self.redraw_full_panel()
 
     def tell(self) -> None:
         """Bring the status line up to date."""
@@ -78,7 +83,7 @@ class RecordedApp(TerminalApp):
         self.exit(0)
 
     def action_full(self) -> None:
-        self.push_screen(FullPanel(self.views, lambda: self.views.shown_step is not None))
+        self.push_screen(FullPanel(lambda: self.views))
 
     def action_line(self, by: int) -> None:
         self.stage.chat.scroll_relative(y=by, animate=False)
@@ -175,8 +180,9 @@ class ReplayApp(RecordedApp):
 
     def fresh_views(self) -> Views:
         """Views that tell the time of the record."""
-        redrawn = lambda panel: self.tell()  # noqa: E731
-        return Views(self, self.stage, self.actions, redrawn, clock=lambda: self._player.recorded_at(time.monotonic()))
+        return Views(
+            self, self.stage, self.actions, self.redrawn, clock=lambda: self._player.recorded_at(time.monotonic())
+        )
 
     def begin(self) -> None:
         """Play."""

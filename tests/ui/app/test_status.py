@@ -1,0 +1,57 @@
+"""The line at the bottom, in any width."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.ui.app.status import BETWEEN, Status, line
+
+WORDS = st.text(alphabet="ab 0…·天é🙂", min_size=1, max_size=20)
+STATUSES = st.builds(
+    Status,
+    st.lists(WORDS, min_size=1, max_size=5).map(tuple),
+    st.one_of(st.just(""), WORDS),
+    st.lists(st.tuples(WORDS, WORDS), max_size=4).map(tuple),
+)
+USUAL = Status(("claude", "asks first", "20%"), "", (("F2", "panel"), ("F3", "full"), ("?", "keys")))
+
+
+@given(STATUSES, st.integers(1, 120))
+def test_it_never_has_more_cells_than_there_is_room_for(status: Status, columns: int) -> None:
+    assert line(status, columns).cell_length <= columns
+
+
+@given(STATUSES, st.integers(70, 120))
+def test_where_there_is_room_the_first_fact_and_the_warning_are_there(status: Status, columns: int) -> None:
+    shown = line(status, columns).plain
+    assert shown.startswith(status.facts[0])
+    assert status.warning in shown
+
+
+@given(STATUSES, st.integers(1, 60))
+def test_in_any_width_the_warning_or_else_the_first_fact_begins_to_show(status: Status, columns: int) -> None:
+    wanted = status.warning or status.facts[0]
+    shown = line(status, columns).plain
+    assert wanted in shown or shown.rstrip().rstrip("…").strip() in wanted
+
+
+@given(STATUSES, st.integers(1, 120))
+def test_facts_and_keys_are_left_out_from_the_end_and_never_cut(status: Status, columns: int) -> None:
+    shown = line(status, columns).plain
+    if not status.warning and not shown.rstrip().endswith("…"):
+        assert any(shown.startswith(BETWEEN.join(status.facts[:count])) for count in range(len(status.facts), 0, -1)), (
+            shown
+        )
+
+
+def test_what_is_left_out_first() -> None:
+    assert line(USUAL, 60).plain == "claude · asks first · 20%        F2 panel   F3 full   ? keys"
+    assert line(USUAL, 50).plain == "claude · asks first    F2 panel   F3 full   ? keys"
+    assert line(USUAL, 20).plain == "claude      F2 panel"
+    assert line(USUAL, 10).plain == "claude    "
+    assert line(USUAL, 4).plain == "cla…"
+    assert line(Status(("claude",), "stopping", USUAL.keys), 30).plain == "claude" + " " * 16 + "stopping"
+    assert line(Status(("claude",), "Ctrl+C again to quit"), 12).plain == "Ctrl+C agai…"
+
+
+def test_nothing_is_said_in_no_room() -> None:
+    assert line(USUAL, 0).plain in ("", "…")
