@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.segment import Segment
 from textual.app import App
+from textual.events import MouseDown, MouseUp
 from textual.pilot import Pilot
 
 COLOURS = ("text-warning", "text-error", "text-success")
@@ -29,6 +30,13 @@ async def settled(pilot: Pilot[Any]) -> list[str]:
         await pilot.pause(0.04)
         before, now = now, screen_lines(pilot.app)
     return now
+
+
+async def click(pilot: Pilot[Any], column: int, row: int) -> None:
+    """As a terminal sends it, so that the app finds out by itself what was hit."""
+    for kind in (MouseDown, MouseUp):
+        pilot.app.post_message(kind(None, column, row, 0, 0, 1, False, False, False, column, row))
+    await pilot.pause()
 
 
 def coloured(app: App[Any]) -> list[str]:
