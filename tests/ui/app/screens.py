@@ -35,7 +35,7 @@ async def settled(pilot: Pilot[Any]) -> list[str]:
 async def click(pilot: Pilot[Any], column: int, row: int) -> None:
     """As a terminal sends it, so that the app finds out by itself what was hit."""
     for kind in (MouseDown, MouseUp):
-        pilot.app.post_message(kind(None, column, row, 0, 0, 1, False, False, False, column, row))
+        pilot.app.post_message(kind(None, column, row, 0, 0, 1, shift=False, meta=False, ctrl=False))
     await pilot.pause()
 
 

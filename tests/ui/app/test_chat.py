@@ -185,7 +185,7 @@ async def test_all_are_expanded_and_folded_and_a_click_does_it_for_one() -> None
         await settled(pilot)
         await click(pilot, 4, 1)
         assert (await shown(pilot))[:4] == ["entry 0", "entry 1", "expanded", "entry 2"]
-        await click(pilot, 4, 1)
+        await click(pilot, 9, 1)
         assert (await shown(pilot))[:3] == ["entry 0", "entry 1", "entry 2"]
         assert app.chat.expand_all()
         assert (await shown(pilot)).count("expanded") == 3
