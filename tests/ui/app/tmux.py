@@ -34,10 +34,13 @@ class Tmux:
         self._folder = tempfile.mkdtemp(prefix="tmux-")
         self._socket = str(Path(self._folder) / "s")
         columns, rows = self._size
-        variables = [f"{name}={value}" for name, value in self._environment.items() if name != "TERM"]
-        program = shlex.join(("env", *variables, *COMMAND, *self._arguments))
+        unwanted = ("TERM", "COLUMNS", "LINES")  # the terminal says what it is and how large
+        variables = [f"{name}={value}" for name, value in self._environment.items() if name not in unwanted]
+        program = shlex.join(("env", "-u", "COLUMNS", "-u", "LINES", *variables, *COMMAND, *self._arguments))
         ended = f"{program}; echo exit code $?; stty -a | tr '; ' '\\n\\n' | grep -x -e icanon -e -icanon; exec cat"
         await self._run("new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(self._place.folder), ended)
+        await self._run("set-option", "-g", "window-size", "manual")
+        await self.resize(columns, rows)
         self._control = await asyncio.create_subprocess_exec(
             *self._tmux("-C", "attach", "-f", "ignore-size"),
             stdin=asyncio.subprocess.PIPE,

@@ -1,0 +1,233 @@
+"""The real command on a real screen: what a person types, and what stands there after it."""
+
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.ui.app.tmux import REASON, TMUX, Tmux
+from tests.ui.program import Place
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+PRACTICE = "--practice"
+
+
+def script(place: Place, text: str) -> str:
+    """A script of replies and faults, outside of the folder that is worked in."""
+    path = place.folder.parent / "script.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def seconds_left(screen: str) -> int:
+    found = re.search(r"next try in (\d+) s", screen)
+    assert found is not None, screen
+    return int(found[1])
+
+
+STORM = """
+[[reply]]
+status = 529
+headers = { retry-after = "30" }
+times = 2
+
+[[reply]]
+text = "The storm is over."
+"""
+
+
+async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_go_on(place: Place) -> None:
+    async with Tmux(place, PRACTICE) as terminal:
+        await terminal.sees("▸", "getting ready")
+        await terminal.type("list the files")  # typed before anything is ready
+        await terminal.press("Enter")
+        screen = await terminal.sees("● glob", "notes.md", "practice-1 · ready", "asks first")
+        assert "you ▸ list the files" in screen
+        assert "budget  ░░░░░ 0 of 5" in screen
+        await terminal.resize(80, 24)
+        await terminal.sees("model   practice-1 · ready", gone=("budget", "│"))
+        await terminal.press("C-d")
+        screen = await terminal.sees("resume with: harness --resume", "exit code 0")
+        assert not await terminal.alternate()
+        session = re.findall(r"--resume (\S+)", screen)[0]
+    async with Tmux(place, PRACTICE, "--resume", session) as terminal:
+        await terminal.sees("you ▸ list the files", "● glob", f"Resumed {session}", "asks first")
+
+
+async def test_a_storm_is_counted_down_and_r_does_not_wait_for_its_end(place: Place) -> None:
+    async with Tmux(place, PRACTICE, script(place, STORM), columns=80, rows=24) as terminal:
+        await terminal.sees("asks first")
+        await terminal.type("hello")
+        await terminal.press("Enter")
+        first = seconds_left(await terminal.sees("529 overloaded", "next try in", "r retry now", "Esc stop"))
+        await terminal.sees_that(lambda screen: seconds_left(screen) < first, "a smaller number of seconds")
+        await terminal.press("r")
+        await terminal.sees("attempt 2 of 10", "next try in")
+        await terminal.press("r")
+        await terminal.sees("The storm is over.", "practice-1 · ready", gone=("next try in",))
+
+
+async def test_m_asks_the_other_model_and_esc_stops_a_wait(place: Place) -> None:
+    flags = ("-m", "claude-opus-5-5", "--fallback-model", "claude-sonnet-5-5")
+    async with Tmux(place, PRACTICE, script(place, STORM), *flags) as terminal:
+        await terminal.sees("asks first")
+        await terminal.type("hello")
+        await terminal.press("Enter")
+        await terminal.sees("next try in", "m other model")
+        await terminal.press("m")
+        await terminal.sees("claude-sonnet-5-5 answers instead of claude-opus-5-5", "attempt 2 of 10")
+        await terminal.press("Escape")
+        await terminal.sees("interrupted; what had arrived is kept", gone=("next try in",))
+        await terminal.type("and now?")
+        await terminal.press("Enter")
+        await terminal.sees("The storm is over.", "claude-opus-5-5 · ready")
+
+
+async def test_esc_stops_an_answer_and_a_tool_and_keeps_what_was_said(place: Place) -> None:
+    slow = """
+[[reply]]
+text = "One two three four five six seven eight nine ten and so on for a long time, word by word."
+chunk = 4
+event_delay = 0.3
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "sleep 60" } }]
+
+[[reply]]
+text = "Here I am."
+"""
+    async with Tmux(place, PRACTICE, script(place, slow), "--yolo") as terminal:
+        await terminal.sees("asks nothing")
+        await terminal.type("count")
+        await terminal.press("Enter")
+        await terminal.sees("One two", "answers")
+        await terminal.press("Escape")
+        screen = await terminal.sees("interrupted; what had arrived is kept", "practice-1 · ready")
+        assert "One two" in screen
+        await terminal.type("wait")
+        await terminal.press("Enter")
+        await terminal.sees("◍ bash sleep 60", "running bash")
+        await terminal.press("Escape")
+        await terminal.sees("○ bash sleep 60", gone=("running bash",))
+        await terminal.type("are you there?")
+        await terminal.press("Enter")
+        await terminal.sees("Here I am.")
+
+
+async def test_a_question_is_answered_with_a_reason_a_digit_and_a_full_width_letter(place: Place) -> None:
+    asks = """
+[[reply]]
+tools = [{ name = "bash", input = { command = "echo first" } }]
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "echo second" } }]
+
+[[reply]]
+tools = [{ name = "edit_file", input = { path = "notes.md", old_string = "## First", new_string = "## 天気予報" } }]
+
+[[reply]]
+text = "All asked."
+"""
+    async with Tmux(place, PRACTICE, script(place, asks)) as terminal:
+        await terminal.sees("asks first")
+        await terminal.type("do it")
+        await terminal.press("Enter")
+        await terminal.sees("bash runs a program: echo first", "1 yes, once", "may bash run?")
+        await terminal.press("n")
+        await terminal.type("not now")
+        await terminal.press("Enter")
+        await terminal.sees("not allowed: not now", "bash runs a program: echo second")
+        await terminal.press("1")
+        await terminal.sees("● bash echo second", "edit_file writes files: notes.md", "+## 天気予報")
+        await terminal.type("ｙ")
+        await terminal.sees("All asked.", "● edit_file notes.md", "1 replacement")
+    assert "天気予報" in (place.folder / "notes.md").read_text()
+
+
+async def test_a_broken_tool_is_shown_with_the_way_round_it_and_steps_can_be_walked(place: Place) -> None:
+    async with Tmux(place, PRACTICE, "--tool-faults", "grep-dies", "--yolo") as terminal:
+        await terminal.sees("asks nothing")
+        for turn in ("timed out after 30 s  ", "(2nd)", "(3rd)", "grep skipped"):
+            await terminal.type("find TODO")
+            await terminal.press("Enter")
+            await terminal.sees(turn, "practice-1 · ready")
+        screen = await terminal.sees("grep       OPEN", "→ bash: rg", "grep skipped")
+        await terminal.press("F3")
+        await terminal.sees("last ok", "n p incidents")
+        await terminal.press("F3", "F2")
+        await terminal.sees("grep skipped", gone=("fails",))
+        await terminal.press("F2", "Left")
+        await terminal.sees("◂ step", "Esc back to now")
+        await terminal.press("Escape")
+        await terminal.type("/reset grep")
+        await terminal.press("Enter")
+        await terminal.sees("grep is closed", gone=("OPEN",))
+        assert "⊘" in screen
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+async def test_a_signal_ends_the_turn_and_gives_the_terminal_back(
+    place: Place, number: signal.Signals, code: int
+) -> None:
+    async with Tmux(place, PRACTICE, script(place, STORM)) as terminal:
+        await terminal.sees("asks first")
+        await terminal.type("hello")
+        await terminal.press("Enter")
+        await terminal.sees("next try in")
+        before = await terminal.modes()
+        await terminal.send(number)
+        await terminal.sees(f"exit code {code}", "resume with", "\nicanon")
+        assert not await terminal.alternate()
+        assert before != await terminal.modes()
+        assert await terminal.modes() == "mouse=0 cursor=1 keypad=0"
+
+
+async def test_ctrl_c_clears_then_stops_then_quits(place: Place) -> None:
+    async with Tmux(place, PRACTICE, script(place, STORM)) as terminal:
+        await terminal.sees("asks first")
+        await terminal.type("something")
+        await terminal.sees("▸ something")
+        await terminal.press("C-c")
+        await terminal.sees("asks first", gone=("▸ something",))
+        await terminal.type("hello")
+        await terminal.press("Enter")
+        await terminal.sees("next try in")
+        await terminal.press("C-c")
+        await terminal.sees("interrupted")
+        await terminal.press("C-c")
+        await terminal.sees("Ctrl+C again to quit")
+        await terminal.press("C-c")
+        await terminal.sees("exit code 130", "resume with")
+
+
+async def test_ctrl_z_suspends_and_the_program_comes_back(place: Place) -> None:
+    async with Tmux(place, PRACTICE) as terminal:
+        await terminal.sees("asks first")
+        await terminal.press("C-z")
+        await terminal.sees_that(lambda screen: "asks first" not in screen, "the screen from before")
+        assert not await terminal.alternate()
+        await terminal.send(signal.SIGCONT)
+        await terminal.sees("asks first", "ready")
+        await terminal.type("list the files")
+        await terminal.press("Enter")
+        await terminal.sees("● glob", "notes.md")
+
+
+async def test_settings_that_cannot_be_used_end_in_one_sentence(place: Place) -> None:
+    broken: Path = place.folder / ".harness" / "settings.toml"
+    broken.parent.mkdir()
+    broken.write_text("max_retries = 'many'\n")
+    async with Tmux(place, PRACTICE) as terminal:
+        screen = await terminal.sees("exit code 2")
+        assert "max_retries = 'many'; give a whole number" in " ".join(screen.split())
+        assert not await terminal.alternate()
+
+
+async def test_a_settings_file_that_wants_lines_gets_lines(place: Place) -> None:
+    wants = place.folder / ".harness" / "settings.toml"
+    wants.parent.mkdir()
+    wants.write_text("plain = true\n")
+    async with Tmux(place, PRACTICE) as terminal:
+        await terminal.sees("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
+        assert not await terminal.alternate()
