@@ -37,6 +37,10 @@ class TerminalApp(App[int]):
         self.failure: BaseException | None = None
         """What ended the app although nobody wanted it to; raised again once the terminal is back."""
 
+    def on_mount(self) -> None:
+        # After Ctrl+Z and fg the terminal is empty, and Textual draws only what it takes for changed.
+        self.app_resume_signal.subscribe(self, lambda _: self.call_after_refresh(self.action_repaint))
+
     @property
     def stage(self) -> Stage:
         """Conversation and panel."""
