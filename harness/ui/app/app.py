@@ -201,6 +201,13 @@ class HarnessApp(TerminalApp):
         if self.controller is not None:
             self.controller.next_mode()
 
+    def action_scroll(self, direction: int) -> None:
+        asked = next(iter(self.query(Question)), None)
+        if asked is not None:
+            asked.scroll_page(direction)
+        else:
+            super().action_scroll(direction)
+
     def action_keys(self) -> None:
         if self.controller is not None:
             self.controller.show_keys()

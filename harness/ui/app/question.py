@@ -36,12 +36,12 @@ class Question(Vertical):
     DEFAULT_CSS = """
     Question {
         height: auto;
-        max-height: 70%;
+        max-height: 90%;
         border-top: solid $warning;
         padding: 0 1;
-        & > .title { text-style: bold; height: auto; }
-        & > VerticalScroll { height: auto; max-height: 16; margin: 0 0 0 2; scrollbar-size-vertical: 1; }
-        & > VerticalScroll > Static { height: auto; }
+        & > VerticalScroll { height: auto; max-height: 50vh; scrollbar-size-vertical: 1; }
+        & > VerticalScroll > Static { height: auto; margin: 0 0 0 2; }
+        & > VerticalScroll > .title { text-style: bold; margin: 0; }
         & > .choices { height: auto; margin: 0 0 0 1; }
         & > Input { height: 1; border: none; padding: 0; margin: 0 0 0 3; display: none; }
         & > Input.-asked { display: block; }
@@ -70,10 +70,15 @@ class Question(Vertical):
         self._choices = tuple(choices)
         self._detail = detail
 
+    def scroll_page(self, direction: int) -> None:
+        """Show the page before (-1) or after (1) of what it is about."""
+        detail = self.query_one(VerticalScroll)
+        (detail.scroll_page_down if direction > 0 else detail.scroll_page_up)(animate=False)
+
     def compose(self) -> ComposeResult:
-        yield Static(Content(self._title), markup=False, classes="title")
-        if self._detail:
-            with VerticalScroll(can_focus=False):
+        with VerticalScroll(can_focus=False):  # however much there is to say, the choices stay in sight
+            yield Static(Content(self._title), markup=False, classes="title")
+            if self._detail:
                 yield Static(self._detail, markup=False)
         yield Static(markup=False, classes="choices")
         yield Input(compact=True)
@@ -104,9 +109,6 @@ class Question(Vertical):
         typed = unicodedata.normalize("NFKC", event.character or "").lower()
         if event.key in ("up", "down"):
             self.chosen = (self.chosen + (1 if event.key == "down" else -1)) % len(self._choices)
-        elif event.key in ("pageup", "pagedown"):
-            for detail in self.query(VerticalScroll):
-                (detail.scroll_page_up if event.key == "pageup" else detail.scroll_page_down)(animate=False)
         elif event.key == "enter":
             self._take(self._choices[self.chosen])
         elif typed and (found := self._meant_by(typed)) is not None:
