@@ -1,0 +1,134 @@
+"""A question in the place of the prompt."""
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+
+from harness.ui.app.question import Choice, Question
+from tests.ui.app.screens import settled
+
+pytestmark = pytest.mark.anyio
+CHOICES = (
+    Choice("y", "yes, once", "once"),
+    Choice("a", "yes, always", "always"),
+    Choice("n", "no, and say why", "no", asks="why not?"),
+)
+
+
+class Host(App[None]):
+    """Asks one question."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+        self.answers: list[tuple[str, str]] = []
+        self.left_to_the_app: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.question
+
+    def on_question_answered(self, message: Question.Answered) -> None:
+        self.answers.append((message.value, message.text))
+
+    def key_escape(self) -> None:
+        self.left_to_the_app.append("escape")
+
+
+def asking(detail: Content | str = "", title: str = "it runs a program: rm -rf build") -> Host:
+    return Host(Question(title, CHOICES, detail))
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("y",), "once"),
+        (("Y",), "once"),
+        (("a",), "always"),
+        (("1",), "once"),
+        (("2",), "always"),
+        (("２",), "always"),
+        (("ａ",), "always"),
+        (("enter",), "once"),
+        (("down", "enter"), "always"),
+        (("up", "up", "enter"), "always"),
+        (("down", "down", "down", "enter"), "once"),
+        (("x", "9", "0", "space", "tab", "enter"), "once"),
+    ],
+)
+async def test_letters_numbers_and_arrows_answer_full_width_ones_too(keys: tuple[str, ...], value: str) -> None:
+    app = asking()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert app.answers == [(value, "")]
+
+
+async def test_a_reason_is_asked_for_where_the_choice_wants_one() -> None:
+    app = asking()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("n")
+        assert any("why not?" in row for row in await settled(pilot))
+        await pilot.press(*"y2 no", "enter")
+        await pilot.pause()
+        assert app.answers == [("no", "y2 no")]
+
+
+async def test_enter_alone_gives_no_reason() -> None:
+    app = asking()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("3", "space", "enter")
+        await pilot.pause()
+        assert app.answers == [("no", "")]
+
+
+async def test_escape_takes_the_reason_back_and_otherwise_belongs_to_the_app() -> None:
+    app = asking()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("n", "b", "escape")
+        assert app.left_to_the_app == []
+        assert not any("why not?" in row for row in await settled(pilot))
+        await pilot.press("escape")
+        assert app.left_to_the_app == ["escape"]
+        await pilot.press("n")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.answers == [("no", "")]
+
+
+async def test_what_is_chosen_is_marked() -> None:
+    app = asking()
+    async with app.run_test(size=(60, 20)) as pilot:
+        assert [row.strip() for row in await settled(pilot) if row][2:5] == [
+            "▸ 1 yes, once (y)",
+            "2 yes, always (a)",
+            "3 no, and say why (n)",
+        ]
+        await pilot.press("down")
+        assert any("▸ 2 yes, always (a)" in row for row in await settled(pilot))
+
+
+@pytest.mark.parametrize("rows", [10, 24, 50])
+async def test_a_long_detail_is_scrolled_and_its_choices_stay_in_sight(rows: int) -> None:
+    app = asking("\n".join(f"line {number}" for number in range(200)))
+    async with app.run_test(size=(60, rows)) as pilot:
+        first = await settled(pilot)
+        assert any("line 0" in row for row in first)
+        assert any("3 no, and say why" in row for row in first)
+        app.question.scroll_page(1)
+        later = await settled(pilot)
+        assert not any(row.strip() == "line 0" for row in later)
+        assert any("▸ 1 yes, once" in row for row in later)
+        assert app.query_one(VerticalScroll).scroll_y > 0
+        app.question.scroll_page(-1)
+        assert await settled(pilot) == first
+
+
+async def test_text_of_others_is_neither_markup_nor_control() -> None:
+    hostile = "[bold]x[/bold] [/] [@click=app.quit]y[/]"
+    app = asking(detail=f"$ {hostile}", title=f"{hostile} \x1b[2J 天気")
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = await settled(pilot)
+        assert sum(hostile in row for row in rows) == 2
+        assert not any("\x1b" in row for row in rows)
+        assert any("天気" in row for row in rows)
