@@ -1,15 +1,13 @@
 """What the keys and prompts of the app do to a session."""
 
-import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError, SettingsError
-from harness.events import BreakerCommand, BreakerState, Event, PauseReported, TransitionCode, TurnEnded
+from harness.events import BreakerCommand, BreakerState, Event, PauseReport
 from harness.session import Opening, Session, open_session
 from harness.settings import Loaded, Settings
 from harness.ui.app import pickers
@@ -19,7 +17,8 @@ from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.keys import KeysScreen
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
-from harness.ui.app.status import Status
+from harness.ui.app.status_facts import status_of
+from harness.ui.app.turns import Played, Turns
 from harness.ui.app.views import Actions, Views
 from harness.ui.app.workspace_files import WorkspaceFiles
 from harness.ui.commands import (
@@ -36,7 +35,6 @@ from harness.ui.commands import (
 )
 from harness.ui.greeting import greeting
 from harness.ui.line import Line, Tone
-from harness.ui.lines import dollars
 from harness.ui.panel.state import Panel, Phase
 from harness.ui.transcript.entries import Answer, Note
 
@@ -51,9 +49,6 @@ GRACE_S = 8.0
 """Seconds a turn may take to end when the app is told to."""
 PROMPTS = "prompts.jsonl"
 """File of the state folder that remembers what was typed."""
-MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
-"""Permission modes as the status line says them."""
-STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
 
 
 class Controller:
@@ -67,16 +62,12 @@ class Controller:
         self._asker = ScreenAsker(app.put)
         self._views = self._fresh_views()
         self._session: Session | None = None
-        self._turn: asyncio.Task[None] | None = None
-        self._turn_began = 0.0
+        self._turns = Turns(self._after_turn, self.trouble, log)
         self._queue: deque[str] = deque()
         self._warning = ""
         self._unwarn: Callable[[], None] = _nothing
-        self._ended: TurnEnded | None = None
-        self._paused: PauseReported | None = None
         self._leaving: int | None = None
         self._interrupted_at = -TWICE_S
-        self._closing = False
         self._warmed = False
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
@@ -142,11 +133,8 @@ class Controller:
 
     async def aclose(self) -> None:
         """End the turn and close the session."""
-        self._closing = True
         self._views.leave()
-        if self._turn is not None and not self._turn.done():
-            self._turn.cancel()
-            await asyncio.wait({self._turn})
+        await self._turns.aclose()
         if self._session is not None:
             await self._session.aclose()
 
@@ -163,13 +151,7 @@ class Controller:
         """Somebody types: import what the first request needs meanwhile."""
         if not self._warmed and self._session is not None:
             self._warmed = True
-            self._app.run_worker(self._warm(self._session), name="warm", exit_on_error=False)
-
-    async def _warm(self, session: Session) -> None:
-        try:
-            await session.warm()
-        except HarnessError as error:
-            self.trouble(str(error))
+            self._later(self._session.warm())
 
     # ── what is typed ───────────────────────────────────────────────────────────────────────────
 
@@ -207,17 +189,14 @@ class Controller:
             case Play(events):
                 self._begin(events)
             case GoOn(opening, text):
-                self._app.run_worker(self._go_on(opening, text), exit_on_error=False)
+                self._later(self._go_on(opening, text))
             case Leave():
                 self.leave(0)
         self._tell()
 
     async def _go_on(self, opening: Opening, text: str) -> None:
-        try:
-            await self.open(opening)
-        except HarnessError as error:
-            self.trouble(str(error))
-        else:
+        await self.open(opening)
+        if text:
             self._views.show(text)
 
     # ── turns ───────────────────────────────────────────────────────────────────────────────────
@@ -225,72 +204,59 @@ class Controller:
     @property
     def running(self) -> bool:
         """A turn runs, or something else that emits events."""
-        return self._turn is not None and not self._turn.done()
+        return self._turns.running
 
     def _begin(self, events: AsyncGenerator[Event, None]) -> None:
-        self._ended = self._paused = None
-        self._turn_began = time.monotonic()
-        self._turn = asyncio.create_task(self._play(events))
+        self._turns.begin(events)
         self._tell()
 
-    async def _play(self, events: AsyncGenerator[Event, None]) -> None:
-        """Let a turn run. Its events reach the views by themselves; here it matters how it ended."""
-        try:
-            async with aclosing(events):
-                async for event in events:
-                    match event:
-                        case TurnEnded():
-                            self._ended = event
-                        case PauseReported():
-                            self._paused = event
-        except HarnessError as error:
-            self.trouble(str(error))
-        except asyncio.CancelledError:
-            if self._closing:
-                raise
+    def _after_turn(self, played: Played) -> None:
+        if played.at_once:
             self._views.show(Note(Line("○", "stopped at once; /retry goes on from here", Tone.TROUBLE)))
-        except Exception as error:  # noqa: BLE001 (the border: a turn that fails must not end the app)
-            self._log.exception("a turn failed")
-            self.trouble(f"something in the program failed ({type(error).__name__}: {error})")
-        self._turn = None
-        self._after_turn()
-
-    def _after_turn(self) -> None:
         if self._leaving is not None:
             self._app.exit(self._leaving)
             return
-        if time.monotonic() - self._turn_began >= LONG_TURN_S:
+        if played.duration_s >= LONG_TURN_S:
             self._app.call_person("the turn has ended")
-        stopped = self._ended is not None and self._ended.code in STOPPED
-        if self._paused is not None and not stopped:
-            self._app.run_worker(self._how_to_go_on(self._paused), name="pause", exit_on_error=False)
-        elif stopped and self._queue:
+        if played.paused is not None and not played.stopped:
+            self._later(self._how_to_go_on(played.paused))
+        elif played.stopped and self._queue:
             self._app.prompt.load("\n".join((*self._queue, self._app.prompt.text)).rstrip("\n"))
             self._queue.clear()
         elif self._queue:
             self._obey(self._queue.popleft())
         self._tell()
 
-    async def _how_to_go_on(self, paused: PauseReported) -> None:
+    async def _how_to_go_on(self, report: PauseReport) -> None:
         """The turn paused with a report: ask whether and how to go on, and do it."""
         troubled = [row.tool for row in self.session.health if row.state is not BreakerState.CLOSED]
-        tool = await self._asker.pause(paused.report, troubled)
+        tool = await self._asker.pause(report, troubled)
         if tool is None:
             self._views.show("stopped; /retry goes on with a fresh budget")
             return
+        if tool:
+            self.session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
+        self._begin(self.session.retry())
+
+    def _later(self, work: Coroutine[None, None, None]) -> None:
+        """Do something beside the keys; what goes wrong in it is told, and never ends the app."""
+        self._app.run_worker(self._guarded(work), exit_on_error=False)
+
+    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
         try:
-            if tool:
-                self.session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
-            self._begin(self.session.retry())
+            await work
         except HarnessError as error:
             self.trouble(str(error))
+        except Exception as error:  # noqa: BLE001 (the border: see above)
+            self._log.exception("something beside the turn failed")
+            self.trouble(f"something in the program failed ({type(error).__name__}: {error})")
 
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
     def interrupt(self) -> None:
         """Stop the turn; the second time at once, without waiting for what it runs."""
-        if self._app.twice("interrupt") and self._turn is not None:
-            self._turn.cancel()
+        if self._app.twice("interrupt"):
+            self._turns.end_at_once()
         else:
             self._interrupted_at = time.monotonic()
             self.session.interrupt()
@@ -364,7 +330,7 @@ class Controller:
         """Choose a session to go on with."""
 
         def go_on(opening: Opening, text: str) -> None:
-            self._app.run_worker(self._go_on(opening, text), exit_on_error=False)
+            self._later(self._go_on(opening, text))
 
         if not pickers.pick_session(self._app, self.session, go_on):
             raise CommandError("There is no other session for this folder yet.")
@@ -411,33 +377,15 @@ class Controller:
         """Bring the status line up to date."""
         if self._session is None:
             return
-        panel = panel or self._views.fold.now
-        self._app.status.tell(Status(tuple(self._facts(panel)), self._warning, tuple(self._keys(panel))))
-
-    def _facts(self, panel: Panel) -> list[str]:
-        session = self.session
-        model: str = "practice model" if session.settings.practice else session.model
-        if panel.model.active and panel.model.active != panel.model.chosen and self.running:
-            model = f"{panel.model.active} instead of {model}"
-        facts = [model, MODES.get(session.permission_mode, session.permission_mode)]
-        if panel.window:
-            facts.append(f"{panel.context_tokens / panel.window:.0%}")
-        spend = panel.spend
-        if spend.cost_usd or not session.settings.practice:
-            retries = f" ({dollars(spend.retry_cost_usd)} on retries)" if spend.retry_cost_usd else ""
-            facts.append(f"{dollars(spend.cost_usd)}{retries}")
-        elif spend.retry_usage.prompt or spend.retry_usage.output:
-            facts.append(f"{spend.retry_usage.prompt + spend.retry_usage.output:,} tokens on retries")
-        if self._queue:
-            facts.append(f"{len(self._queue)} waiting")
-        return facts
-
-    def _keys(self, panel: Panel) -> list[tuple[str, str]]:
-        if self._views.shown_step is not None:
-            return [("←→", "steps"), ("Esc", "back to now"), ("F3", "full")]
-        if self.running:
-            return [("Esc", "stop"), ("F2", "panel"), ("F3", "full"), ("?", "keys")]
-        return [("F2", "panel"), ("F3", "full"), ("?", "keys")]
+        status = status_of(
+            self._session,
+            panel or self._views.fold.now,
+            running=self.running,
+            past=self._views.shown_step is not None,
+            waiting=len(self._queue),
+            warning=self._warning,
+        )
+        self._app.status.tell(status)
 
     def redraw(self) -> None:
         """The space has changed."""

@@ -1,0 +1,44 @@
+"""What the status line says of a session."""
+
+from collections.abc import Iterator
+
+from harness.session import Session
+from harness.ui.app.status import Status
+from harness.ui.lines import dollars
+from harness.ui.panel.state import Panel
+
+MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
+"""Permission modes in two words."""
+PAST = (("←→", "steps"), ("Esc", "back to now"), ("F3", "full"))
+ALWAYS = (("F2", "panel"), ("F3", "full"), ("?", "keys"))
+
+
+def status_of(session: Session, panel: Panel, *, running: bool, past: bool, waiting: int, warning: str) -> Status:
+    """The line.
+
+    Args:
+        session: the session that is open.
+        panel: what is so now.
+        running: a turn runs.
+        past: the panel shows a moment of the past.
+        waiting: prompts that wait for their turn.
+        warning: said instead of the keys; empty: nothing is.
+    """
+    keys = PAST if past else (("Esc", "stop"), *ALWAYS) if running else ALWAYS
+    facts = (*_facts(session, panel, running=running), *([f"{waiting} waiting"] if waiting else []))
+    return Status(facts, warning, keys)
+
+
+def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
+    model = "practice model" if session.settings.practice else session.model
+    fallback = running and panel.model.active not in ("", panel.model.chosen)
+    yield f"{panel.model.active} instead of {model}" if fallback else model
+    yield MODES.get(session.permission_mode, session.permission_mode)
+    if panel.window:
+        yield f"{panel.context_tokens / panel.window:.0%}"
+    spend = panel.spend
+    if spend.cost_usd or not session.settings.practice:
+        retries = f" ({dollars(spend.retry_cost_usd)} on retries)" if spend.retry_cost_usd else ""
+        yield f"{dollars(spend.cost_usd)}{retries}"
+    elif wasted := spend.retry_usage.prompt + spend.retry_usage.output:
+        yield f"{wasted:,} tokens on retries"
