@@ -17,6 +17,8 @@ from harness.visible import visible
 
 TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
 ENDS = TONES | {Tone.BAD: FAILED}
+MOST_SAID, FEW_SAID = 16, 10
+"""A prompt of more lines than the first is shown with so many as the second says, until it is expanded."""
 YOU = "bold $accent"
 WORDS = Said | Answer | Shown | Paused
 
@@ -31,7 +33,8 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
     """
     match entry:
         case Said(text=text, shell=shell):
-            return hanging(Content.styled("you ! " if shell else "you ▸ ", YOU), Content(visible(text)), width)
+            sign = Content.styled("you ! " if shell else "you ▸ ", YOU)
+            return hanging(sign, Content(visible(text)) if expanded else _beginning(text), width)
         case Answer(text=text):
             from harness.ui.transcript.markdown import markdown_content  # with the first answer, not the first paint
 
@@ -49,6 +52,15 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case Ended(end=end):
             line = ending_line(end)
             return _line(line, width, ENDS[line.tone], ENDS[line.tone])
+
+
+def _beginning(text: str) -> Content:
+    """What was typed; of something long that was pasted the first lines."""
+    lines = text.split("\n")
+    if len(lines) <= MOST_SAID:
+        return Content(visible(text))
+    left = len(lines) - FEW_SAID
+    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines", MUTED))
 
 
 def set_off(above: Entry, below: Entry) -> bool:

@@ -35,6 +35,13 @@ def test_what_was_said_hangs_below_its_mark() -> None:
     assert look(Said(0, "ls -l", 0.0, shell=True)) == ["you ! ls -l"]
 
 
+def test_a_long_prompt_is_shown_in_short_and_whole_when_expanded() -> None:
+    said = Said(1, "\n".join(f"line {number}" for number in range(1, 31)), 0.0)
+    short = entry_content(said, 60).plain.split("\n")
+    assert (len(short), short[0], short[-1].strip()) == (11, "you ▸ line 1", "… 20 more lines")
+    assert "line 30" in entry_content(said, 60, expanded=True).plain
+
+
 def test_duration_and_result_stand_in_columns_of_their_own() -> None:
     lines = [*look(CALL, 80), *look(replace(CALL, tool="read_file", summary="a.py", result="88 lines"), 80)]
     assert lines == [
