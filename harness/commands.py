@@ -92,17 +92,17 @@ def _export(settings: Settings, options: Namespace) -> int:
 
 def _shot(settings: Settings, options: Namespace) -> int:
     from harness.breaker_history import session_file
-    from harness.export import masked, save
+    from harness.export import save, without_secrets
     from harness.journal import session_folder
     from harness.moments import moment_of
     from harness.ui.app.still import picture, size_of
 
     columns, rows = size_of(options.size)
     path = session_file(options.session, session_folder(settings.workspace, settings.state_dir))
-    records = moment_of(path, step=options.at, seq=options.seq)
+    secrets = filter(None, (settings.api_key, settings.auth_token))
+    records = without_secrets(moment_of(path, step=options.at, seq=options.seq), secrets)
     drawing = picture(records, path.stem, columns=columns, rows=rows, theme=options.theme, panel_only=options.panel)
-    svg = masked(asyncio.run(drawing), filter(None, (settings.api_key, settings.auth_token)))
-    save(svg, Path(options.output))
+    save(asyncio.run(drawing), Path(options.output))
     print(f"Written to {options.output}")
     return 0
 

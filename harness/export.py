@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from harness.errors import HarnessError
 from harness.events import (
@@ -28,6 +30,7 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
     TurnStarted,
+    decode,
     encode,
 )
 from harness.journal import Record, SessionState, replay
@@ -89,6 +92,27 @@ def save(text: str, file: Path) -> None:
 
 def _list(items: Iterable[Json]) -> str:
     return "[\n" + ",\n".join(map(json.dumps, items)) + "\n]"
+
+
+def without_secrets(records: Iterable[Record], secrets: Iterable[Secret]) -> tuple[Record, ...]:
+    """The records with these secrets masked in every text, and with everything that looks like a key.
+
+    For what is drawn: there a key may be broken at the end of a line, and no search finds it any more.
+    """
+    known = tuple(secrets)
+    return tuple(replace(record, event=decode(_masked_json(encode(record.event), known))) for record in records)
+
+
+def _masked_json(value: Any, secrets: Sequence[Secret]) -> Any:
+    match value:
+        case str():
+            return masked(value, secrets)
+        case dict():
+            return {key: _masked_json(inner, secrets) for key, inner in value.items()}
+        case list() | tuple():
+            return [_masked_json(inner, secrets) for inner in value]
+        case _:
+            return value
 
 
 def masked(text: str, secrets: Iterable[Secret]) -> str:
