@@ -8,8 +8,6 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Protocol
 
-from textual.timer import Timer
-
 AT_ONCE_S = 0.005
 """A timer of Textual cannot wait for nothing; this is what somebody who looks takes for at once."""
 SOONEST_S = 0.1
@@ -18,6 +16,14 @@ PANEL_S = 0.25
 """The same for the panel."""
 SHARE = 8
 """A drawing that took long is not repeated before this many times its duration."""
+
+
+class Timer(Protocol):
+    """What was set and has not fired."""
+
+    def stop(self) -> None:
+        """Do not call back."""
+        ...
 
 
 class HasTimers(Protocol):
@@ -37,6 +43,8 @@ class Refreshing:
         draw_chat: Callable[[], float],
         draw_panel: Callable[[], None],
         moving: Callable[[], float | None],
+        *,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """
         Args:
@@ -44,11 +52,13 @@ class Refreshing:
             draw_chat: draws what changed and returns what it took, in seconds.
             draw_panel: draws the panel and the status line.
             moving: seconds until what is shown changes by itself; None: it does not.
+            clock: seconds that only grow.
         """
         self._timers = timers
         self._draw_chat = draw_chat
         self._draw_panel = draw_panel
         self._moving = moving
+        self._clock = clock
         self._chat_due: Timer | None = None
         self._panel_due: Timer | None = None
         self._tick: Timer | None = None
@@ -57,7 +67,7 @@ class Refreshing:
 
     def changed(self) -> None:
         """Something happened; it will be drawn."""
-        now = monotonic()
+        now = self._clock()
         if self._chat_due is None:
             self._chat_due = self._timers.set_timer(max(AT_ONCE_S, self._chat_not_before - now), self._chat)
         if self._panel_due is None:
@@ -72,13 +82,13 @@ class Refreshing:
     def _chat(self) -> None:
         self._chat_due = None
         took = self._draw_chat()
-        self._chat_not_before = monotonic() + max(SOONEST_S, SHARE * took)
+        self._chat_not_before = self._clock() + max(SOONEST_S, SHARE * took)
 
     def _panel(self) -> None:
         self._panel_due = None
-        began = monotonic()
+        began = self._clock()
         self._draw_panel()
-        ended = monotonic()
+        ended = self._clock()
         self._panel_not_before = ended + max(PANEL_S, SHARE * (ended - began))
         if self._tick is not None:
             self._tick.stop()
