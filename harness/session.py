@@ -1,5 +1,6 @@
 """A session: an agent whose every event is kept in a journal. What the front ends use, and all they use."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, fields
@@ -54,6 +55,10 @@ __all__ = [
     "sessions_of",
     "table_lines",
 ]
+
+
+AT_A_TIME = 200
+"""Records of a resumed session that are shown before everything else gets its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,12 +338,14 @@ async def open_session(
         if opening.fork:
             path = journal.fork(path, folder, journal.new_session_id())
         kept = Journal.open(path)
-        reading = journal.read(path)
+        reading = await asyncio.to_thread(journal.read, path)  # a long one takes seconds, and a screen has its keys
         records, skipped = reading.records, len(reading.skipped)
         state = journal.replay(records)
         settings = _with_model_of(state, loaded)
-    for record in records:
+    for number, record in enumerate(records):
         observer(record.event, record.at)
+        if number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
     recorder = Recorder(kept, observer)
     conversation = Conversation(
         recorder,
