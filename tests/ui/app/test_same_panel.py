@@ -76,9 +76,7 @@ async def test_live_watched_and_replayed_it_is_the_same_at_every_record(seed: in
     window = f"[server]\nbind_thinking = true\nwindow = {dice.choice((20_000, 200_000))}\n"
     live = Live()
     async with PracticeServer(script=Script.parse(f'after = "repeat"\n{window}{script}')) as server:
-        loaded = settings_of(
-            tmp_path, server.base_url, **IMPATIENT, fallback_models=("claude-haiku-4-5",), max_turns=8
-        )
+        loaded = settings_of(tmp_path, server.base_url, **IMPATIENT, fallback_models=("claude-haiku-4-5",), max_turns=8)
         (loaded.settings.workspace / "note.txt").write_text("forty-two\n")
         async with await open_session(loaded, Nobody(), clock=VirtualClock(), observer=live.see) as session:
             for number in range(2):

@@ -1,0 +1,79 @@
+"""What every app does at its end, whatever it was."""
+
+import asyncio
+import os
+import signal
+from typing import ClassVar
+
+import pytest
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.drivers.headless_driver import HeadlessDriver
+
+from harness.ui.app.stage import Stage
+from harness.ui.app.terminal_app import TerminalApp
+
+pytestmark = pytest.mark.anyio
+
+
+class Small(TerminalApp):
+    """A stage, and keys whose handlers are wrong."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "fall"), Binding("w", "work"), Binding("q", "leave")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.driver_class = HeadlessDriver
+        self.ready = asyncio.Event()
+
+    def compose(self) -> ComposeResult:
+        yield Stage()
+
+    def on_ready(self) -> None:
+        self.ready.set()
+
+    def action_fall(self) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    def action_work(self) -> None:
+        self.run_worker(self._work(), exit_on_error=False)
+
+    async def _work(self) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    def action_leave(self) -> None:
+        self.exit(7)
+
+
+async def running(app: Small) -> "asyncio.Task[int]":
+    """The app, begun."""
+    task = asyncio.create_task(app.run_to_end())
+    await app.ready.wait()
+    return task
+
+
+async def test_a_handler_that_fails_ends_the_app_and_who_ran_it_is_told() -> None:
+    app = Small()
+    task = await running(app)
+    app.simulate_key("x")
+    with pytest.raises(ZeroDivisionError, match="a mistake"):
+        await asyncio.wait_for(task, 10)
+    assert not app.is_running
+
+
+async def test_a_worker_that_fails_does_not_end_it() -> None:
+    app = Small()
+    task = await running(app)
+    app.simulate_key("w")
+    await asyncio.sleep(0.1)
+    assert not task.done()
+    app.simulate_key("q")
+    assert await asyncio.wait_for(task, 10) == 7
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+async def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
+    app = Small()
+    task = await running(app)
+    os.kill(os.getpid(), number)
+    assert await asyncio.wait_for(task, 10) == 128 + number
