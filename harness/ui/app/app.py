@@ -210,11 +210,11 @@ class HarnessApp(TerminalApp):
 
     def action_keys(self) -> None:
         if self.controller is not None:
-            self.controller.show_keys()
+            self.controller.menu.show_keys()
 
     def action_full(self) -> None:
         if self.controller is not None:
-            self.controller.full_panel()
+            self.controller.menu.full_panel()
 
     def on_resize(self, event: Resize) -> None:
         if self.controller is not None:

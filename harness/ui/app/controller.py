@@ -10,11 +10,9 @@ from harness.errors import HarnessError, SettingsError
 from harness.events import BreakerCommand, BreakerState, Event, PauseReport
 from harness.session import Opening, Session, open_session
 from harness.settings import Loaded, Settings
-from harness.ui.app import pickers
 from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.command_candidates import command_candidates
-from harness.ui.app.full_panel import FullPanel
-from harness.ui.app.keys import KeysScreen
+from harness.ui.app.menu import Menu
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
 from harness.ui.app.status_facts import status_of
@@ -36,7 +34,7 @@ from harness.ui.commands import (
 from harness.ui.greeting import greeting
 from harness.ui.line import Line, Tone
 from harness.ui.panel.state import Panel, Phase
-from harness.ui.transcript.entries import Answer, Note
+from harness.ui.transcript.entries import Note
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
@@ -62,6 +60,8 @@ class Controller:
         self._asker = ScreenAsker(app.put)
         self._views = self._fresh_views()
         self._session: Session | None = None
+        self.menu = Menu(app, self)
+        """What can be chosen or opened on the screen."""
         self._turns = Turns(self._after_turn, self.trouble, log)
         self._queue: deque[str] = deque()
         self._warning = ""
@@ -116,7 +116,7 @@ class Controller:
         settings = self._loaded.settings
         if settings.theme is not None:
             try:
-                pickers.choose_theme(self._app, settings.theme)
+                self.menu.choose_theme(settings.theme)
             except CommandError as error:
                 raise SettingsError(f"{self._loaded.origins['theme']}: {error}") from error
         self._app.calls = settings.call
@@ -124,7 +124,7 @@ class Controller:
         if said:
             self._views.show(said.rstrip())
         if choose:
-            self.pick_session()
+            self.menu.pick_session()
 
     @property
     def worth_resuming(self) -> str:
@@ -181,7 +181,7 @@ class Controller:
             self.trouble(str(error))
 
     def _command(self, line: str) -> None:
-        if run_screen_command(line, self):
+        if run_screen_command(line, self.menu):
             return
         match run_command(line, self.session):
             case Say(text):
@@ -189,10 +189,14 @@ class Controller:
             case Play(events):
                 self._begin(events)
             case GoOn(opening, text):
-                self._later(self._go_on(opening, text))
+                self.go_on(opening, text)
             case Leave():
                 self.leave(0)
         self._tell()
+
+    def go_on(self, opening: Opening, text: str) -> None:
+        """Leave the session for another one, and say this there."""
+        self._later(self._go_on(opening, text))
 
     async def _go_on(self, opening: Opening, text: str) -> None:
         await self.open(opening)
@@ -271,7 +275,7 @@ class Controller:
         elif time.monotonic() - self._interrupted_at < TWICE_S:
             pass  # pressed twice to be sure that the turn stops; it has
         elif self._app.twice("escape"):
-            self.pick_rewind()
+            self.menu.pick_rewind()
         else:
             self.warn("Esc again goes back to an earlier prompt")
 
@@ -286,7 +290,7 @@ class Controller:
             case "left" | "right":
                 self._views.walk(-1 if key == "left" else 1)
             case "question_mark":
-                self.show_keys()
+                self.menu.show_keys()
             case _:
                 return False
         return True
@@ -310,50 +314,6 @@ class Controller:
     def _can_turn_to_another(self, panel: Panel) -> bool:
         waits = panel.model.phase is Phase.WAITING or panel.model.silence is not None
         return waits and self._session is not None and self._session.other_model is not None
-
-    # ── what commands of the screen do ──────────────────────────────────────────────────────────
-
-    def choose_theme(self, name: str) -> None:
-        """Another theme; empty: choose from a list."""
-        pickers.choose_theme(self._app, name)
-
-    def copy_answer(self) -> None:
-        """The last answer into the clipboard."""
-        answers = (entry.text for entry in reversed(self._views.transcript.entries) if isinstance(entry, Answer))
-        text = next(answers, "")
-        if not text:
-            raise CommandError("There is no answer to copy yet.")
-        self._app.copy_to_clipboard(text)
-        self.warn(f"copied {len(text):,} characters")
-
-    def pick_session(self) -> None:
-        """Choose a session to go on with."""
-
-        def go_on(opening: Opening, text: str) -> None:
-            self._later(self._go_on(opening, text))
-
-        if not pickers.pick_session(self._app, self.session, go_on):
-            raise CommandError("There is no other session for this folder yet.")
-
-    def pick_rewind(self) -> None:
-        """Choose a prompt to go back to."""
-
-        def rewind(turn: int) -> None:
-            try:
-                self._app.prompt.load(self.session.rewind(turn))
-            except HarnessError as error:
-                self.trouble(str(error))
-
-        if not pickers.pick_rewind(self._app, self.session, rewind):
-            self.warn("there is no earlier prompt to go back to")
-
-    def full_panel(self) -> None:
-        """The panel on the whole screen."""
-        self._app.push_screen(FullPanel(lambda: self._views))
-
-    def show_keys(self) -> None:
-        """Every key."""
-        self._app.push_screen(KeysScreen())
 
     # ── what is said in the status line ─────────────────────────────────────────────────────────
 

@@ -1,0 +1,115 @@
+"""What can be chosen or opened on the screen: sessions, earlier prompts, themes, pages."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from harness.errors import HarnessError
+from harness.session import Opening, Session
+from harness.ui.app.full_panel import FullPanel
+from harness.ui.app.keys import KeysScreen
+from harness.ui.app.picker import Picker
+from harness.ui.app.screen_commands import known_theme
+from harness.ui.app.views import Views
+from harness.ui.commands import CommandError
+from harness.ui.session_list import session_lines
+from harness.ui.transcript.entries import Answer
+
+if TYPE_CHECKING:
+    from harness.ui.app.app import HarnessApp
+
+
+class Conversing(Protocol):
+    """Who knows the session, and can go on with another one."""
+
+    @property
+    def session(self) -> Session:
+        """The session that is open."""
+        ...
+
+    @property
+    def views(self) -> Views:
+        """Conversation and panel of that session."""
+        ...
+
+    def go_on(self, opening: Opening, text: str) -> None:
+        """Leave the session for another one, and say this there."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Say something for a moment."""
+        ...
+
+    def trouble(self, text: str) -> None:
+        """Say that something could not be done."""
+        ...
+
+
+class Menu:
+    """Opens lists and pages, and does what is chosen there: the commands of `screen_commands`."""
+
+    def __init__(self, app: "HarnessApp", conversing: Conversing) -> None:
+        self._app = app
+        self._conversing = conversing
+
+    def choose_theme(self, name: str) -> None:
+        """Use a theme; an empty name offers all of them. Raises CommandError for one that does not exist."""
+        app = self._app
+        themes = sorted(app.available_themes)
+        if name:
+            app.theme = known_theme(name, themes)
+        else:
+            self._offer("Which colours?", themes, lambda number: setattr(app, "theme", themes[number]))
+
+    def copy_answer(self) -> None:
+        """The last answer into the clipboard. Raises CommandError before there is one."""
+        entries = reversed(self._conversing.views.transcript.entries)
+        text = next((entry.text for entry in entries if isinstance(entry, Answer)), "")
+        if not text:
+            raise CommandError("There is no answer to copy yet.")
+        self._app.copy_to_clipboard(text)
+        self._conversing.warn(f"copied {len(text):,} characters")
+
+    def pick_session(self) -> None:
+        """Choose a session to go on with. Raises CommandError when there is no other one."""
+        session = self._conversing.session
+        found = [summary for summary in session.sessions() if summary.id != session.id]
+        if not found:
+            raise CommandError("There is no other session for this folder yet.")
+        before = f"The session before: harness --resume {session.id}" if session.turn else ""
+        self._offer(
+            "Go on with which session?",
+            list(session_lines(found)),
+            lambda number: self._conversing.go_on(Opening(found[number].id), before),
+        )
+
+    def pick_rewind(self) -> None:
+        """Choose a prompt to go back to; it comes back into the prompt."""
+        points = self._conversing.session.rewind_points
+        if not points:
+            self._conversing.warn("there is no earlier prompt to go back to")
+            return
+
+        def go_back(number: int) -> None:
+            try:
+                self._app.prompt.load(self._conversing.session.rewind(points[number].turn))
+            except HarnessError as error:
+                self._conversing.trouble(str(error))
+
+        title = "Go back before which prompt? What came after is forgotten; files stay as they are."
+        lines = [f"{point.turn:>3}  {' '.join(point.prompt.split())}" for point in points]
+        self._offer(title, lines, go_back, chosen=len(points) - 1)
+
+    def full_panel(self) -> None:
+        """The panel on the whole screen."""
+        self._app.push_screen(FullPanel(lambda: self._conversing.views))
+
+    def show_keys(self) -> None:
+        """Every key."""
+        self._app.push_screen(KeysScreen())
+
+    def _offer(self, title: str, lines: list[str], take: Callable[[int], None], chosen: int = 0) -> None:
+        def chose(number: int | None) -> None:
+            if number is not None:
+                take(number)
+
+        self._app.push_screen(Picker(title, lines, chosen=chosen), chose)
