@@ -3,6 +3,7 @@
 import re
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -16,8 +17,9 @@ pytest.importorskip("textual_serve", reason="textual-serve is not installed (the
 
 from aiohttp import ClientSession, WSServerHandshakeError
 
-from harness.ui.serving.app_process import Patience, app_command
+from harness.ui.serving.app_process import AppProcess, Drawn, Patience, app_command
 from harness.ui.serving.server import MOST_APPS, WebServer
+from tests.ui.crowded_app import ROUNDS, SIZES
 from tests.ui.page import browser, opened, origin_of
 
 pytestmark = pytest.mark.anyio
@@ -236,6 +238,15 @@ async def test_a_file_is_fetched_once(server: WebServer, session: ClientSession)
             assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''notes%20%C3%A4.txt"
         async with session.get(address) as answer:
             assert answer.status == 404
+
+
+async def test_packets_of_several_threads_stay_whole() -> None:
+    app = await AppProcess.start((sys.executable, str(ROOT / "tests/ui/crowded_app.py")), 80, 24, Patience())
+    try:
+        drawn = [packet.data async for packet in app.packets() if isinstance(packet, Drawn)]
+    finally:
+        await app.end()
+    assert Counter(drawn) == {letter.encode() * size: ROUNDS for letter, size in zip("abcd", SIZES, strict=True)}
 
 
 async def test_only_addresses_of_the_web_are_opened(server: WebServer, session: ClientSession) -> None:

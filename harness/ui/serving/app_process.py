@@ -244,12 +244,12 @@ class AppProcess:
 
 
 def environment(own: Mapping[str, str], width: int, height: int) -> dict[str, str]:
-    """The variables of an app in a browser: Textual's web driver, a terminal of all colours, its size in cells.
+    """The variables of an app in a browser: its driver, a terminal of all colours, its size in cells.
 
     Whoever likes lines in terminals, by variable or settings file, still gets the screen here.
     """
     return dict(own) | {
-        "TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver",
+        "TEXTUAL_DRIVER": "harness.ui.serving.driver:ServedDriver",
         "TEXTUAL_COLOR_SYSTEM": "truecolor",
         "HARNESS_PLAIN": "0",
         "TERM": "xterm-256color",
