@@ -228,3 +228,20 @@ def test_the_package_itself_loads_no_part_of_the_agent() -> None:
 
 def test_the_agent_loads_no_heavy_package_before_it_is_used() -> None:
     assert not modules_loaded_by("from harness import Agent, tool") & HEAVY
+
+
+def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
+    loaded = modules_loaded_by("import harness.ui.app.running")
+    assert "textual.app" in loaded
+    assert not loaded & {
+        *(HEAVY - {"textual"}),
+        "pydantic",
+        "pydantic_core",
+        "dotenv",
+        "markdown_it",
+        "psutil",
+        "pathspec",
+    }
+    late = {"harness.events", "harness.settings", "harness.session", "harness.agent", "harness.logs"}
+    late |= {"harness.ui.app.controller", "harness.ui.app.views", "harness.ui.transcript", "harness.ui.panel"}
+    assert not loaded & late

@@ -5,7 +5,6 @@ older ones stay data, come back when the person scrolls up to them, and leave ag
 """
 
 from collections.abc import Sequence
-from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from textual.containers import VerticalScroll
@@ -13,13 +12,16 @@ from textual.content import Content
 from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
+from textual.reactive import Reactive
 from textual.widgets import Static
 
 if TYPE_CHECKING:
     from harness.ui.transcript.entries import Entry
 
 MOUNTED = 80
-"""Entries that are widgets while the person reads the newest ones."""
+"""Entries that are widgets while the person reads the newest ones, at most."""
+KEPT = 60
+"""So many are left when they have become too many: taking widgets away lays everything out, so it is done seldom."""
 EARLIER = 40
 """Entries that become widgets again each time the top is reached."""
 
@@ -47,6 +49,9 @@ class EntryView(Static):
     }
     """
 
+    virtual_size = Reactive(Size(0, 0), layout=False)
+    """As in every widget, but a new one comes from a layout and asks for no other."""
+
     def __init__(self, number: int) -> None:
         super().__init__(markup=False)
         self.number = number
@@ -55,6 +60,18 @@ class EntryView(Static):
         """What the person chose for this entry alone; None: as all others."""
         self.drawn: tuple[object, int, bool] | None = None
         """What was drawn last: entry, columns, expanded."""
+
+    def show(self, content: Content) -> None:
+        """Show this; everything is laid out again only if the height is another. Mounting does so anyway."""
+        self.update(content, layout=False)
+        self.clear_cached_dimensions()
+        if self.is_attached and self._height_differs:
+            self.refresh(layout=True)
+
+    @property
+    def _height_differs(self) -> bool:
+        size = self.content_size
+        return not size or self.get_content_height(self.container_size, self.app.size, size.width) != size.height
 
 
 class Chat(VerticalScroll):
@@ -76,6 +93,9 @@ class Chat(VerticalScroll):
 
     can_focus = False
 
+    virtual_size = Reactive(Size(0, 0), layout=False)
+    """As in every widget, but a new one comes from a layout and asks for no other."""
+
     def __init__(self, draw: Drawing | None = None, *, id: str | None = None) -> None:
         """`draw` may be given later, by `use`, when what it needs has been imported."""
         super().__init__(id=id)
@@ -83,8 +103,6 @@ class Chat(VerticalScroll):
         self._entries: Sequence[Entry] = ()
         self._views: list[EntryView] = []
         self._expanded = False
-        self.cost_s = 0.0
-        """Seconds the last update took; who updates often can go by it."""
 
     # ── what the app calls ──────────────────────────────────────────────────────────────────────
 
@@ -94,7 +112,6 @@ class Chat(VerticalScroll):
 
     def update(self, entries: Sequence["Entry"], first: int = 0) -> None:
         """Show `entries`, of which those before `first` are as they were."""
-        began = monotonic()
         self._entries = entries
         self._drop_beyond(len(entries))
         for view in self._views:
@@ -106,9 +123,8 @@ class Chat(VerticalScroll):
             self._redraw(view)
         if fresh:
             self._views += fresh
-            self.mount_all(fresh)
+            self.call_next(self._mount, fresh)
         self._prune()
-        self.cost_s = monotonic() - began
 
     def redraw(self, *, running_only: bool = False) -> None:
         """Draw all mounted entries again; `running_only`: those that show how long something has been running."""
@@ -149,9 +165,14 @@ class Chat(VerticalScroll):
             self._views = self._views[: len(self._views) - len(gone)]
             self.remove_children(gone)
 
+    async def _mount(self, fresh: list[EntryView]) -> None:
+        """Nothing is laid out until all of them, and what changed above, can be laid out together."""
+        with self.app.batch_update():
+            await self.mount_all([view for view in fresh if view in self._views])
+
     def _prune(self) -> None:
         if self._follows and len(self._views) > MOUNTED:
-            gone, self._views = self._views[:-MOUNTED], self._views[-MOUNTED:]
+            gone, self._views = self._views[:-KEPT], self._views[-KEPT:]
             self.remove_children(gone)
 
     def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
@@ -207,8 +228,8 @@ class Chat(VerticalScroll):
         if view.drawn != wanted:
             view.drawn = wanted
             above = self._entries[view.number - 1] if view.number else None
-            view.set_class(self._draw.apart(above, entry), "-apart")
-            view.update(self._draw.content(entry, self._columns, expanded=expanded))
+            view.set_class(self._draw.apart(above, entry), "-apart", update=view.is_attached)
+            view.show(self._draw.content(entry, self._columns, expanded=expanded))
 
     def on_resize(self, event: Resize) -> None:
         self.refresh(layout=True)  # only now the new height is what the entries are placed by

@@ -32,7 +32,8 @@ class PanelView(Static):
         """Draw what is true now; nothing happens while the panel is hidden."""
         columns, rows = self._space
         if self._draw is not None and columns > 0 and rows > 0:
-            self.update(self._draw(columns, rows))
+            follows_its_text = self.styles.height is not None and self.styles.height.is_auto
+            self.update(self._draw(columns, rows), layout=follows_its_text)
 
     @property
     def _space(self) -> tuple[int, int]:

@@ -5,7 +5,7 @@ changes with time: a countdown, or how long a tool has been running (terminal §
 """
 
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Protocol
 
 AT_ONCE_S = 0.005
@@ -15,7 +15,10 @@ SOONEST_S = 0.1
 PANEL_S = 0.25
 """The same for the panel."""
 SHARE = 8
-"""A drawing that took long is not repeated before this many times its duration."""
+"""Nothing is drawn again before this many times the processor time that was used since it was drawn. What is counted
+is that of the whole loop, because most of a drawing happens later, when Textual lays out and paints."""
+LATEST_S = 0.5
+"""Unless that would be later than this."""
 
 
 class Timer(Protocol):
@@ -34,44 +37,66 @@ class HasTimers(Protocol):
         ...
 
 
+class _Pace:
+    """How often one thing is drawn."""
+
+    def __init__(self, soonest_s: float, clock: Callable[[], float], used: Callable[[], float]) -> None:
+        self._soonest_s = soonest_s
+        self._clock = clock
+        self._used = used
+        self._drawn_at = -LATEST_S
+        self._used_then = used()
+
+    def draws(self) -> None:
+        """It is drawn now."""
+        self._drawn_at = self._clock()
+        self._used_then = self._used()
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until it may be drawn again, as far as that is known yet."""
+        wanted = min(SHARE * (self._used() - self._used_then), LATEST_S)
+        return self._drawn_at + max(self._soonest_s, wanted) - self._clock()
+
+
 class Refreshing:
     """Calls one function to draw the conversation and one to draw the panel."""
 
     def __init__(
         self,
         timers: HasTimers,
-        draw_chat: Callable[[], float],
+        draw_chat: Callable[[], None],
         draw_panel: Callable[[], None],
         moving: Callable[[], float | None],
         *,
         clock: Callable[[], float] = monotonic,
+        used: Callable[[], float] = thread_time,
     ) -> None:
         """
         Args:
             timers: the app.
-            draw_chat: draws what changed and returns what it took, in seconds.
+            draw_chat: draws what changed in the conversation.
             draw_panel: draws the panel and the status line.
             moving: seconds until what is shown changes by itself; None: it does not.
             clock: seconds that only grow.
+            used: seconds of processor time that the loop has taken.
         """
         self._timers = timers
         self._draw_chat = draw_chat
         self._draw_panel = draw_panel
         self._moving = moving
-        self._clock = clock
         self._chat_due: Timer | None = None
         self._panel_due: Timer | None = None
         self._tick: Timer | None = None
-        self._chat_not_before = 0.0
-        self._panel_not_before = 0.0
+        self._chat_pace = _Pace(SOONEST_S, clock, used)
+        self._panel_pace = _Pace(PANEL_S, clock, used)
 
     def changed(self) -> None:
         """Something happened; it will be drawn."""
-        now = self._clock()
         if self._chat_due is None:
-            self._chat_due = self._timers.set_timer(max(AT_ONCE_S, self._chat_not_before - now), self._chat)
+            self._chat_due = self._timers.set_timer(max(AT_ONCE_S, self._chat_pace.wait_s), self._chat)
         if self._panel_due is None:
-            self._panel_due = self._timers.set_timer(max(AT_ONCE_S, self._panel_not_before - now), self._panel)
+            self._panel_due = self._timers.set_timer(max(AT_ONCE_S, self._panel_pace.wait_s), self._panel)
 
     def stop(self) -> None:
         """Draw no more."""
@@ -80,16 +105,20 @@ class Refreshing:
                 timer.stop()
 
     def _chat(self) -> None:
+        if (wait := self._chat_pace.wait_s) > AT_ONCE_S:
+            self._chat_due = self._timers.set_timer(wait, self._chat)
+            return
         self._chat_due = None
-        took = self._draw_chat()
-        self._chat_not_before = self._clock() + max(SOONEST_S, SHARE * took)
+        self._chat_pace.draws()
+        self._draw_chat()
 
     def _panel(self) -> None:
+        if (wait := self._panel_pace.wait_s) > AT_ONCE_S:
+            self._panel_due = self._timers.set_timer(wait, self._panel)
+            return
         self._panel_due = None
-        began = self._clock()
+        self._panel_pace.draws()
         self._draw_panel()
-        ended = self._clock()
-        self._panel_not_before = ended + max(PANEL_S, SHARE * (ended - began))
         if self._tick is not None:
             self._tick.stop()
         delay = self._moving()

@@ -47,7 +47,7 @@ class StatusLine(Static):
         self._redraw()
 
     def _redraw(self) -> None:
-        self.update(line(self._status, self.scrollable_content_region.width))
+        self.update(line(self._status, self.scrollable_content_region.width), layout=False)
 
 
 def line(status: Status, columns: int) -> Content:

@@ -139,15 +139,13 @@ class Views:
         self._on_stage = False
         self.refreshing.stop()
 
-    def _draw_chat(self) -> float:
+    def _draw_chat(self) -> None:
         chat = self._stage.chat
         changes = self.transcript.take()
-        chat.cost_s = 0.0
         if changes is not None:
             chat.update(self.transcript.entries, changes.first)
         elif self.fold.now.running:
             chat.redraw(running_only=True)
-        return chat.cost_s
 
     def _draw_panel(self) -> None:
         self._stage.panel.redraw()

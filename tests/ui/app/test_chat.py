@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from harness.ui.app.chat import EARLIER, MOUNTED, Chat, EntryView
+from harness.ui.app.chat import EARLIER, KEPT, MOUNTED, Chat, EntryView
 from harness.ui.transcript.entries import Answer, Entry, Shown
 from tests.ui.app.screens import click, screen_lines, settled
 
@@ -123,7 +123,7 @@ async def test_what_is_new_does_not_move_the_place_of_who_reads_above_and_the_bo
         assert app.mounted[-1] == 419
         app.chat.follow()
         assert (await shown(pilot))[-1] == "entry 419"
-        assert app.mounted == list(range(420 - MOUNTED, 420))
+        assert app.mounted == list(range(420 - KEPT, 420))
 
 
 async def test_an_answer_that_grows_is_followed_at_the_bottom_and_nowhere_else() -> None:
