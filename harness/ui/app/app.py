@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Resize
+from textual.screen import ModalScreen
 
 from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.prompt import PromptArea
@@ -178,6 +179,8 @@ class HarnessApp(TerminalApp):
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
             self.warn("copied")
+        elif isinstance(self.screen, ModalScreen):
+            self.screen.dismiss(None)
         elif not self.prompt.empty and self.prompt.display:
             self.prompt.clear()
         elif self.controller is not None and self.controller.running:
