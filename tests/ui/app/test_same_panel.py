@@ -5,6 +5,7 @@ are random.
 """
 
 import random
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +41,7 @@ class Live:
             self.moments.append(self._fold.now)
 
 
-def folded(records: list[Record] | tuple[Record, ...]) -> Panel:
+def folded(records: Sequence[Record]) -> Panel:
     """What the records lead to."""
     fold = PanelFold()
     for record in records:

@@ -1,0 +1,248 @@
+"""The app with a real session before the practice server, where a terminal would not show what matters."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from harness.events import Event
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.session import Opening
+from harness.ui.app.app import HarnessApp
+from harness.ui.app.controller import Controller
+from harness.ui.app.keys import KEYS, KeysScreen
+from harness.ui.app.picker import Picker
+from harness.ui.app.question import Question
+from tests.agent.stage import calls, fails, says, settings_of
+from tests.ui.app.resting import timers_running
+from tests.ui.app.screens import settled
+
+pytestmark = pytest.mark.anyio
+HOSTILE = "[bold]x[/bold] [/] [@click=app.exit]y[/]"
+WITHIN_S = 10
+
+
+@dataclass
+class Here:
+    """An app, and the one who presses its keys."""
+
+    app: HarnessApp
+    pilot: Pilot[int]
+
+    @property
+    def controller(self) -> Controller:
+        assert self.app.controller is not None
+        return self.app.controller
+
+    async def sees(self, text: str) -> list[str]:
+        """Wait until a row of the screen has this text; the whole screen."""
+        async with asyncio.timeout(WITHIN_S):
+            while True:
+                seen = await settled(self.pilot)
+                if any(text in row for row in seen):
+                    return seen
+
+    async def says(self, text: str) -> None:
+        """Type a line and send it."""
+        self.app.prompt.load(text)
+        await self.pilot.press("enter")
+
+    async def rests(self) -> None:
+        """Wait until no turn runs."""
+        async with asyncio.timeout(WITHIN_S):
+            while self.controller.running:
+                await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def opened(
+    folder: Path, script: str, *, size: tuple[int, int] = (110, 40), **values: object
+) -> AsyncIterator[Here]:
+    """The app before a server that plays `script`."""
+    async with PracticeServer(script=Script.parse(f'after = "repeat"\n{script}')) as server:
+        loaded = settings_of(folder, server.base_url, **values)
+
+        async def begin(app: HarnessApp) -> Controller:
+            controller = Controller(app, loaded, lambda: loaded.settings, logging.getLogger("tests.ui.app"))
+            app.controller = controller
+            await controller.begin(Opening(), choose=False, said="")
+            return controller
+
+        app = HarnessApp(begin)
+        async with app.run_test(size=size) as pilot:
+            here = Here(app, pilot)
+            await here.sees("keys")
+            yield here
+        await here.controller.aclose()
+
+
+async def test_at_rest_nothing_ticks(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("Forty-two.")) as here:
+        await here.says("What is the answer?")
+        await here.sees("Forty-two.")
+        await here.rests()
+        await here.pilot.pause(0.5)
+        assert timers_running(here.app) == []
+
+
+async def test_text_of_others_is_shown_as_it_is(tmp_path: Path) -> None:
+    call = f'{{ name = "bash", input = {{ command = "echo \'{HOSTILE}\'" }} }}'
+    async with opened(tmp_path, calls(call) + says(f"`{HOSTILE}` 天気予報 👩‍👩‍👧|")) as here:
+        await here.says(f"say {HOSTILE}")
+        seen = await here.sees("天気予報")
+        assert any(f"say {HOSTILE}" in row for row in seen)
+        assert len({cell_len(row.partition("│")[0]) for row in seen if "│" in row}) == 1, (
+            "wide characters move the edge"
+        )
+        assert any("bash echo '[bold]x" in row for row in seen)
+        await here.pilot.press("ctrl+o")
+        seen = await settled(here.pilot)
+        assert sum(HOSTILE in row for row in seen) >= 3, seen
+        assert here.app.is_running
+
+
+async def test_a_turn_that_fails_inside_is_told_and_the_next_one_works(tmp_path: Path) -> None:
+    async def wrong() -> AsyncGenerator[Event, None]:
+        raise ZeroDivisionError(HOSTILE)
+        yield
+
+    async with opened(tmp_path, says("Forty-two.")) as here:
+        here.controller._begin(wrong())
+        seen = await here.sees("something in the program failed")
+        assert any("ZeroDivisionError" in row for row in seen)
+        await here.says("again")
+        await here.sees("Forty-two.")
+
+
+async def test_a_worker_that_fails_does_not_end_the_app(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("Forty-two.")) as here:
+        await here.says("/resume nosuchsession")
+        await here.sees("nosuchsession")
+        await here.says("still there?")
+        await here.sees("Forty-two.")
+
+
+async def test_a_permission_is_asked_in_the_place_of_the_prompt_and_a_reason_reaches_the_model(tmp_path: Path) -> None:
+    script = calls('{ name = "bash", input = { command = "touch made" } }') + says("As you wish.")
+    async with opened(tmp_path, script, permission_mode="ask") as here:
+        await here.says("make it")
+        await here.sees("yes, once")
+        assert not here.app.prompt.display
+        assert timers_running(here.app) == []
+        await here.pilot.press("n", *"not now", "enter")
+        await here.sees("As you wish.")
+        assert here.app.prompt.display
+        assert not here.app.query(Question)
+        assert not (tmp_path / "workspace" / "made").exists()
+
+
+async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path) -> None:
+    script = calls('{ name = "bash", input = { command = "touch made" } }') + says("Anew.")
+    async with opened(tmp_path, script, permission_mode="ask") as here:
+        await here.says("make it")
+        await here.sees("yes, once")
+        await here.pilot.press("escape")
+        await here.rests()
+        await settled(here.pilot)
+        assert not here.app.query(Question)
+        assert here.app.prompt.display
+        await here.says("and now?")
+        await here.sees("Anew.")
+
+
+async def test_r_ends_the_wait_for_a_retry(tmp_path: Path) -> None:
+    script = fails(529, headers='{ retry-after = "50" }', times="1") + says("There it is.")
+    async with opened(tmp_path, script) as here:
+        await here.says("go")
+        await here.sees("next try in")
+        assert len(timers_running(here.app)) <= 2
+        await here.pilot.press("r")
+        await here.sees("There it is.")
+
+
+async def test_what_is_typed_while_a_turn_runs_waits_and_comes_back_when_it_is_stopped(tmp_path: Path) -> None:
+    script = calls('{ name = "bash", input = { command = "sleep 30" } }') + says("Done.")
+    async with opened(tmp_path, script) as here:
+        await here.says("first")
+        await here.sees("sleep 30")
+        await here.says("second")
+        await here.sees("1 waiting")
+        await here.pilot.press("escape")
+        await here.rests()
+        await settled(here.pilot)
+        assert here.app.prompt.text == "second"
+
+
+async def test_twice_escape_goes_back_to_an_earlier_prompt(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("One.", times="1") + says("Two.")) as here:
+        for prompt, answer in (("first", "One."), (f"second {HOSTILE}", "Two.")):
+            await here.says(prompt)
+            await here.sees(answer)
+            await here.rests()
+        await here.pilot.press("escape", "escape")
+        assert isinstance(here.app.screen, Picker)
+        await here.sees(f"second {HOSTILE}")
+        assert here.app.screen.query_one(OptionList).highlighted == 1
+        await here.pilot.press("up", "enter")
+        await settled(here.pilot)
+        assert here.app.prompt.text == "first"
+        assert not any("Two." in row for row in await settled(here.pilot))
+
+
+async def test_a_list_is_left_with_escape_and_nothing_changes(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("One.")) as here:
+        theme = here.app.theme
+        await here.says("/theme")
+        assert isinstance(here.app.screen, Picker)
+        await here.pilot.press("down", "escape")
+        await settled(here.pilot)
+        assert not isinstance(here.app.screen, Picker)
+        assert here.app.theme == theme
+        await here.says("/theme nord")
+        await settled(here.pilot)
+        assert here.app.theme == "nord"
+        await here.says("/theme nrod")
+        await here.sees("did you mean nord?")
+
+
+async def test_every_key_is_told_and_any_closing_key_closes(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("One.")) as here:
+        for key in ("escape", "q", "enter", "f1", "question_mark", "ctrl+c"):
+            await here.pilot.press("f1")
+            assert isinstance(here.app.screen, KeysScreen)
+            seen = "\n".join(await settled(here.pilot))
+            assert all(title in seen for title, _ in KEYS)
+            await here.pilot.press(key)
+            await settled(here.pilot)
+            assert not isinstance(here.app.screen, KeysScreen), key
+            assert here.app.is_running
+
+
+async def test_clear_takes_everything_off_the_screen(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("One.")) as here:
+        await here.says("first")
+        await here.sees("One.")
+        await here.rests()
+        await here.says("/clear")
+        await here.pilot.pause(0.3)
+        assert not any("One." in row for row in await settled(here.pilot))
+
+
+async def test_the_last_answer_is_copied_and_without_one_it_is_said(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("Forty-two.")) as here:
+        await here.says("/copy")
+        await here.sees("There is no answer to copy yet.")
+        await here.says("go")
+        await here.sees("Forty-two.")
+        await here.rests()
+        await here.says("/copy")
+        await here.sees("copied 10 characters")
+        assert here.app.clipboard == "Forty-two."
