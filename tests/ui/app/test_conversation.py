@@ -6,13 +6,15 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import OptionList
 
-from harness.events import Event
+from harness.events import Event, Notice
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
@@ -54,6 +56,14 @@ class Here:
         """Type a line and send it."""
         self.app.prompt.load(text)
         await self.pilot.press("enter")
+
+    def shows(self, kind: type[Screen[Any]]) -> bool:
+        """Whether a screen of this kind is on top."""
+        return isinstance(self.app.screen, kind)
+
+    def prompts(self) -> bool:
+        """Whether the prompt is there."""
+        return self.app.prompt.display
 
     async def rests(self) -> None:
         """Wait until no turn runs."""
@@ -111,8 +121,8 @@ async def test_text_of_others_is_shown_as_it_is(tmp_path: Path) -> None:
 
 async def test_a_turn_that_fails_inside_is_told_and_the_next_one_works(tmp_path: Path) -> None:
     async def wrong() -> AsyncGenerator[Event, None]:
+        yield Notice("info", "so far all is well")
         raise ZeroDivisionError(HOSTILE)
-        yield
 
     async with opened(tmp_path, says("Forty-two.")) as here:
         here.controller._begin(wrong())
@@ -135,11 +145,11 @@ async def test_a_permission_is_asked_in_the_place_of_the_prompt_and_a_reason_rea
     async with opened(tmp_path, script, permission_mode="ask") as here:
         await here.says("make it")
         await here.sees("yes, once")
-        assert not here.app.prompt.display
+        assert not here.prompts()
         assert timers_running(here.app) == []
         await here.pilot.press("n", *"not now", "enter")
         await here.sees("As you wish.")
-        assert here.app.prompt.display
+        assert here.prompts()
         assert not here.app.query(Question)
         assert not (tmp_path / "workspace" / "made").exists()
 
@@ -153,7 +163,7 @@ async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path)
         await here.rests()
         await settled(here.pilot)
         assert not here.app.query(Question)
-        assert here.app.prompt.display
+        assert here.prompts()
         await here.says("and now?")
         await here.sees("Anew.")
 
@@ -188,7 +198,7 @@ async def test_twice_escape_goes_back_to_an_earlier_prompt(tmp_path: Path) -> No
             await here.sees(answer)
             await here.rests()
         await here.pilot.press("escape", "escape")
-        assert isinstance(here.app.screen, Picker)
+        assert here.shows(Picker)
         await here.sees(f"second {HOSTILE}")
         assert here.app.screen.query_one(OptionList).highlighted == 1
         await here.pilot.press("up", "enter")
@@ -201,10 +211,10 @@ async def test_a_list_is_left_with_escape_and_nothing_changes(tmp_path: Path) ->
     async with opened(tmp_path, says("One.")) as here:
         theme = here.app.theme
         await here.says("/theme")
-        assert isinstance(here.app.screen, Picker)
+        assert here.shows(Picker)
         await here.pilot.press("down", "escape")
         await settled(here.pilot)
-        assert not isinstance(here.app.screen, Picker)
+        assert not here.shows(Picker)
         assert here.app.theme == theme
         await here.says("/theme nord")
         await settled(here.pilot)
@@ -217,12 +227,12 @@ async def test_every_key_is_told_and_any_closing_key_closes(tmp_path: Path) -> N
     async with opened(tmp_path, says("One.")) as here:
         for key in ("escape", "q", "enter", "f1", "question_mark", "ctrl+c"):
             await here.pilot.press("f1")
-            assert isinstance(here.app.screen, KeysScreen)
+            assert here.shows(KeysScreen)
             seen = "\n".join(await settled(here.pilot))
             assert all(title in seen for title, _ in KEYS)
             await here.pilot.press(key)
             await settled(here.pilot)
-            assert not isinstance(here.app.screen, KeysScreen), key
+            assert not here.shows(KeysScreen), key
             assert here.app.is_running
 
 
