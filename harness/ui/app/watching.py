@@ -77,7 +77,7 @@ class RecordedApp(TerminalApp):
 
     def say(self, facts: Sequence[str], keys: Keys, warning: str = "") -> None:
         """The status line."""
-        self.screen_stack[0].query_one(StatusLine).tell(Status((self.session, *facts), warning, keys))
+        self.screen_stack[0].query_one(StatusLine).tell(Status((*facts, self.session), warning, keys))
 
     def action_leave(self) -> None:
         self.exit(0)
