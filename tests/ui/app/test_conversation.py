@@ -69,7 +69,7 @@ class Here:
         """Wait until no turn runs."""
         async with asyncio.timeout(WITHIN_S):
             while self.controller.running:
-                await asyncio.sleep(0.02)
+                await self.pilot.pause(0.02)
 
 
 @asynccontextmanager

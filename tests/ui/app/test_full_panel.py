@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.events import StepStarted
 from harness.following import CaughtUp
 from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.watching import WatchApp
@@ -58,3 +59,19 @@ async def test_without_incidents_it_says_so() -> None:
         assert (await settled(pilot))[-1].startswith(" no incident there")
         await pilot.press("f3")
         assert not isinstance(app.screen, FullPanel)
+
+
+async def test_a_step_that_is_not_kept_any_more_gives_way_to_the_present() -> None:
+    feed = Feed(STORIES["calm"], CaughtUp(None))
+    app = WatchApp(NAME, feed.followed())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("left", "left")
+        assert app.views.shown_step == 1
+        at = STORIES["calm"][-1].at
+        for number in range(3, 510):
+            app.views.fold.see(StepStarted(number), at + number)
+        await pilot.resize_terminal(70, 24)
+        await settled(pilot)
+        assert app.views.shown_step is None
+        await pilot.press("right", "p")
