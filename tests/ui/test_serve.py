@@ -15,7 +15,7 @@ from tests.ui.program import ROOT, Place, end_of, run, start
 
 pytest.importorskip("textual_serve", reason="textual-serve is not installed (the extra `web`)")
 
-from aiohttp import ClientSession, WSServerHandshakeError
+from aiohttp import ClientPayloadError, ClientSession, WSServerHandshakeError
 
 from harness.ui.serving.app_process import AppProcess, Drawn, Patience, app_command
 from harness.ui.serving.server import MOST_APPS, WebServer
@@ -238,6 +238,15 @@ async def test_a_file_is_fetched_once(server: WebServer, session: ClientSession)
             assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''notes%20%C3%A4.txt"
         async with session.get(address) as answer:
             assert answer.status == 404
+
+
+async def test_half_a_file_is_not_taken_for_the_whole() -> None:
+    async with WebServer((sys.executable, str(ROOT / "tests/ui/breaking_off_app.py"))) as server, browser() as session:
+        await (await session.get(server.link)).read()
+        async with opened(session, server.link) as page:
+            address = f"{origin_of(server.link)}/download/{await page.is_told('deliver_file_start')}"
+            with pytest.raises(ClientPayloadError):
+                await (await session.get(address)).read()
 
 
 async def test_packets_of_several_threads_stay_whole() -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from textual_serve._binary_encode import DecodeError
 from textual_serve._binary_encode import load as load_packed
 
 from harness.ui.serving.lifeline import VARIABLE as LIFELINE
@@ -81,7 +82,7 @@ class AppProcess:
         self._lifeline = lifeline
         self._patience = patience
         self._complaint = b""
-        self._chunks: dict[str, asyncio.Queue[bytes]] = {}
+        self._chunks: dict[str, asyncio.Queue[bytes | None]] = {}
         self._hearing = asyncio.create_task(self._hear_complaints())
         self._ending: asyncio.Task[None] | None = None
         self._gone = False
@@ -144,20 +145,22 @@ class AppProcess:
                         yield packet
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
             return
-        except ValueError as error:
+        except (ValueError, DecodeError) as error:
             _log.warning("what an app sent cannot be read: %s", error)
         finally:
             for waiting in self._chunks.values():
-                waiting.put_nowait(b"")
+                waiting.put_nowait(None)
 
     async def file(self, key: str) -> AsyncGenerator[bytes, None]:
-        """The pieces of an offered file. Raises TimeoutError when the app does not go on."""
+        """The pieces of an offered file. Raises TimeoutError when the app does not go on, ConnectionError when it ended."""
         pieces = self._chunks[key] = asyncio.Queue()
         try:
             while True:
                 await self.tell("deliver_chunk_request", key=key, size=_CHUNK_BYTES)
                 async with asyncio.timeout(CHUNK_S):
                     piece = await pieces.get()
+                if piece is None:
+                    raise ConnectionError("the app ended before its file did")
                 if not piece:
                     return
                 yield piece

@@ -176,9 +176,13 @@ class WebServer:
         response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
         response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
         await response.prepare(request)
-        async for piece in app.file(request.match_info["key"]):
-            await response.write(piece)
-        await response.write_eof()
+        try:
+            async for piece in app.file(request.match_info["key"]):
+                await response.write(piece)
+        except (ConnectionError, TimeoutError) as error:
+            _log.warning("a file was not fetched to its end: %s", error)
+            if request.transport is not None:
+                request.transport.abort()  # so that the browser does not take the half for the whole
         return response
 
 
