@@ -1,11 +1,13 @@
 """The app in a browser, over real sockets and with real processes. The browser itself: test_serve_browser.py."""
 
+import json
 import re
 import signal
 import sys
+from asyncio.subprocess import Process
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import psutil
 import pytest
@@ -310,16 +312,26 @@ async def test_an_app_that_heeds_nothing_is_killed_with_its_children() -> None:
 # ── the command ─────────────────────────────────────────────────────────────────────────────────
 
 
+@asynccontextmanager
+async def serving(place: Place, *flags: str) -> AsyncIterator[tuple[Process, str]]:
+    """The command as a process, and its link."""
+    process = await start(place, "serve", "--", *flags)
+    try:
+        assert process.stdout is not None
+        yield process, (await process.stdout.readline()).decode().strip()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await end_of(process)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGKILL, -9)])
 async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
     place: Place, number: signal.Signals, code: int
 ) -> None:
     program = app_command(["--practice"])
-    process = await start(place, "serve", "--", "--practice")
-    assert process.stdout is not None
-    link = (await process.stdout.readline()).decode().strip()
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", link)
-    async with browser() as session:
+    async with serving(place, "--practice") as (process, link), browser() as session:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", link)
         await (await session.get(link)).read()
         async with opened(session, link):
             await until(lambda: apps_of(program, process.pid))
@@ -328,6 +340,23 @@ async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
             ended = await end_of(process)
     assert (ended.code, ended.out, ended.err) == (code, "", "")
     await gone(*apps)
+
+
+async def test_a_conversation_in_a_tab_can_be_gone_on_with_after_the_tab_was_closed(place: Place) -> None:
+    async with serving(place, "--practice") as (process, link), browser() as session:
+        await (await session.get(link)).read()
+        async with opened(session, link, "?width=100&height=30") as page:
+            await page.type("hello")
+            await page.type("\r")
+            await page.sees("I am the rule-based practice model")
+            apps = apps_of(app_command(["--practice"]), process.pid)
+            assert apps
+        await gone(*apps)
+    assert "hello" in (await run(place, "sessions")).out
+    assert (await run(place, "-c", "--practice", "-p", "thank you")).code == 0
+    (journal,) = place.state.glob("sessions/*/*.jsonl")
+    ended = [event for event in map(json.loads, journal.read_text().splitlines()) if event["type"] == "turn_ended"]
+    assert [(event["turn"], event["reason"]) for event in ended] == [(1, "answered"), (2, "answered")]
 
 
 @pytest.mark.parametrize(

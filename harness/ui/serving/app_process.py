@@ -152,7 +152,10 @@ class AppProcess:
                 waiting.put_nowait(None)
 
     async def file(self, key: str) -> AsyncGenerator[bytes, None]:
-        """The pieces of an offered file. Raises TimeoutError when the app does not go on, ConnectionError when it ended."""
+        """The pieces of an offered file.
+
+        Raises TimeoutError when the app does not go on, ConnectionError when it ended before its file did.
+        """
         pieces = self._chunks[key] = asyncio.Queue()
         try:
             while True:
