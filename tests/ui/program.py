@@ -4,13 +4,15 @@ import asyncio
 import fcntl
 import os
 import pty
+import re
 import signal
 import struct
 import sys
 import termios
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 LIMIT_S = 30.0
@@ -84,10 +86,17 @@ async def end_of(process: asyncio.subprocess.Process, stdin: str = "") -> Finish
 class Terminal:
     """The command in a terminal of its own; use as an async context manager."""
 
-    def __init__(self, place: Place, *arguments: str, command: Sequence[str] = COMMAND) -> None:
-        self._place = place
+    def __init__(
+        self,
+        place: Place,
+        *arguments: str,
+        command: Sequence[str] = COMMAND,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._arguments = arguments
         self._command = command
+        self._folder = place.folder
+        self._environment = place.environment | dict(environment)
         self._arrived = asyncio.Event()
         self._seen = 0
         self.screen = ""
@@ -96,15 +105,14 @@ class Terminal:
     async def __aenter__(self) -> Self:
         self._pid, self._master = pty.fork()
         if self._pid == 0:
-            os.chdir(self._place.folder)
-            os.execvpe(self._command[0], [*self._command, *self._arguments], self._place.environment)
+            os.chdir(self._folder)
+            os.execvpe(self._command[0], [*self._command, *self._arguments], self._environment)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
         asyncio.get_running_loop().add_reader(self._master, self._read)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        asyncio.get_running_loop().remove_reader(self._master)
-        os.close(self._master)
+        self.hang_up()
         if self._pid:
             os.kill(self._pid, signal.SIGKILL)
             await asyncio.to_thread(os.waitpid, self._pid, 0)
@@ -138,6 +146,24 @@ class Terminal:
     def send(self, number: signal.Signals) -> None:
         """Send the program a signal."""
         os.kill(self._pid, number)
+
+    def hang_up(self) -> None:
+        """Close the terminal, as a window is closed."""
+        if self._master >= 0:
+            asyncio.get_running_loop().remove_reader(self._master)
+            os.close(self._master)
+        self._master = -1
+
+    @property
+    def waits_for_lines(self) -> bool:
+        """Whether the terminal echoes and gives whole lines, as a shell needs it."""
+        flags = int(termios.tcgetattr(self._master)[3])
+        return flags & termios.ECHO != 0 and flags & termios.ICANON != 0
+
+    @property
+    def modes(self) -> dict[int, bool]:
+        """The terminal's modes that were ever set or reset, by their number, and whether they are on now."""
+        return {int(mode): letter == "h" for mode, letter in re.findall(r"\x1b\[\?(\d+)([hl])", self.screen)}
 
     async def ends(self) -> int:
         """Wait for the end; the exit code, or minus the signal that killed it."""

@@ -6,9 +6,12 @@ from typing import ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 
 from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.stage import BREAKPOINTS, STAGE_CSS, Stage
+from harness.ui.app.terminal_driver import TerminalDriver
 
 HEEDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals that would end the process with the terminal as it is (terminal §4); the app ends itself instead."""
@@ -36,6 +39,12 @@ class TerminalApp(App[int]):
         super().__init__()
         self.failure: BaseException | None = None
         """What ended the app although nobody wanted it to; raised again once the terminal is back."""
+        self._hung_up = False
+
+    def get_driver_class(self) -> type[Driver]:
+        """Where Textual would draw on a terminal, a driver that survives the terminal."""
+        chosen = super().get_driver_class()
+        return TerminalDriver if chosen is LinuxDriver else chosen
 
     def on_mount(self) -> None:
         # After Ctrl+Z and fg the terminal is empty, and Textual draws only what it takes for changed.
@@ -75,6 +84,10 @@ class TerminalApp(App[int]):
         return code or 0
 
     def _heed(self, number: int) -> None:
+        if number == signal.SIGHUP:
+            if self._hung_up:
+                return  # the system tells of a terminal that has gone, and so does the first write that fails
+            self._hung_up = True
         with self._context():  # a signal arrives outside of every message
             self.signalled(number)
 
