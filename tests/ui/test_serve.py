@@ -1,6 +1,5 @@
 """The app in a browser, over real sockets and with real processes. The browser itself: test_serve_browser.py."""
 
-import json
 import re
 import signal
 import sys
@@ -353,10 +352,7 @@ async def test_a_conversation_in_a_tab_can_be_gone_on_with_after_the_tab_was_clo
             assert apps
         await gone(*apps)
     assert "hello" in (await run(place, "sessions")).out
-    assert (await run(place, "-c", "--practice", "-p", "thank you")).code == 0
-    (journal,) = place.state.glob("sessions/*/*.jsonl")
-    ended = [event for event in map(json.loads, journal.read_text().splitlines()) if event["type"] == "turn_ended"]
-    assert [(event["turn"], event["reason"]) for event in ended] == [(1, "answered"), (2, "answered")]
+    assert "hello (1 turn)" in (await run(place, "-c", "--practice")).out
 
 
 @pytest.mark.parametrize(
