@@ -67,6 +67,7 @@ class Controller:
         self._warning = ""
         self._unwarn: Callable[[], None] = _nothing
         self._leaving: int | None = None
+        self._stopping = False
         self._interrupted_at = -TWICE_S
         self._warmed = False
 
@@ -211,6 +212,7 @@ class Controller:
         return self._turns.running
 
     def _begin(self, events: AsyncGenerator[Event, None]) -> None:
+        self._stopping = False
         self._turns.begin(events)
         self._tell()
 
@@ -259,9 +261,10 @@ class Controller:
 
     def interrupt(self) -> None:
         """Stop the turn; the second time at once, without waiting for what it runs."""
-        if self._app.twice("interrupt"):
+        if self._stopping:
             self._turns.end_at_once()
         else:
+            self._stopping = True
             self._interrupted_at = time.monotonic()
             self.session.interrupt()
             self.warn("stopping")
