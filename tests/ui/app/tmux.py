@@ -86,6 +86,11 @@ class Tmux:
         """Type this as it is."""
         await self._run("send-keys", "-l", "--", text)
 
+    async def say(self, text: str) -> None:
+        """Type this, and press Enter."""
+        await self.type(text)
+        await self.press("Enter")
+
     async def press(self, *keys: str) -> None:
         """Press keys by the names tmux has for them: Enter, Escape, C-c, F2, Up, BTab."""
         await self._run("send-keys", *keys)

@@ -1,0 +1,112 @@
+"""What a person answers, types meanwhile and gets wrong, on a real screen."""
+
+import pytest
+
+from tests.ui.app.tmux import REASON, TMUX, Tmux
+from tests.ui.program import Place
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+
+ASKS = """
+after = "error"
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "echo one" } }]
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "echo one" } }]
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "echo two" } }]
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "echo three" } }]
+
+[[reply]]
+when = { text = "too loud" }
+text = "You said that it is too loud."
+
+[[reply]]
+text = "The model goes on."
+
+[[reply]]
+tools = [{ name = "write_file", input = { path = "made.md", content = "made\\n" } }]
+
+[[reply]]
+text = "It is written."
+
+[[reply]]
+tools = [{ name = "write_file", input = { path = "more.md", content = "more\\n" } }]
+
+[[reply]]
+text = "It may not be written."
+
+[[reply]]
+text = "Slowly, and slowly, and slowly, and slowly, and so on."
+chunk = 7
+event_delay = 0.5
+
+[[reply]]
+text = "The prompt that waited was answered."
+"""
+
+
+async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
+    script = place.folder.parent / "script.toml"
+    script.write_text(ASKS)
+    async with Tmux(place, "--practice", str(script)) as terminal:
+        await terminal.sees("asks first")
+        await terminal.say("go")
+        await terminal.sees("echo one", "2 yes, always, for this command (a)")
+        await terminal.type("２")
+        await terminal.sees("echo two", "▸ 1 yes, once")  # the same command again was not asked about
+        await terminal.press("Down", "Down", "Up", "Up", "Enter")
+        await terminal.sees("echo three", "● bash echo two")
+        await terminal.press("Up")
+        await terminal.sees("▸ 3 no, and say why (n)")
+        await terminal.press("Enter")
+        await terminal.sees("why not?")
+        await terminal.say("too loud")
+        screen = await terminal.sees("not allowed: too loud", "You said that it is too loud.", "· ready")
+        assert screen.count("● bash echo one") == 2
+
+        await terminal.press("BTab")
+        await terminal.sees("edits freely")
+        await terminal.say("write")
+        await terminal.sees("The model goes on.")
+        await terminal.say("write")
+        await terminal.sees("● write_file made.md", "It is written.", "· ready")
+        assert (place.folder / "made.md").read_text() == "made\n"
+        await terminal.press("BTab")
+        await terminal.sees("read only")
+        await terminal.say("write more")
+        await terminal.sees("more.md", "It may not be written.", "· ready")
+        assert not (place.folder / "more.md").exists()
+        await terminal.press("BTab")
+        await terminal.sees("asks first")
+
+        await terminal.say("!ls")
+        await terminal.sees("● bash ls", "made.md", "· ready")
+        for wrong, told in (
+            ("/compcat", "There is no command /compcat; did you mean /compact?"),
+            ("/reset", "Which tool? Type /reset and its name"),
+            ("/reset nothing", "nothing"),
+            ("/theme no-such", "There is no theme 'no-such'"),
+            ("/keys now", "/keys takes nothing after it"),
+        ):
+            await terminal.say(wrong)
+            await terminal.sees(told)
+
+        await terminal.say("/clear")
+        await terminal.sees("asks first", gone=("It is written.",))
+        await terminal.say("slowly")
+        await terminal.sees("Slowly", "Esc stop")
+        await terminal.say("and then")
+        await terminal.sees("1 waiting")
+        await terminal.say("/trip grep")
+        await terminal.sees("grep is open.", "OPEN")
+        await terminal.say("/breakers")
+        await terminal.sees("a breaker opens after 3 failures in a row")
+        await terminal.say("/reset grep")
+        await terminal.sees("grep is closed.")
+        await terminal.sees("and so on.", "you ▸ and then", "The prompt that waited was answered.", gone=("waiting",))

@@ -1,0 +1,105 @@
+"""Esc in every phase of a turn, on a real screen: the prompt works again soon, and nothing runs on."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.ui.app.tmux import REASON, TMUX, Tmux
+from tests.ui.program import Place
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+
+SOON_S = 4.0
+"""Seconds after Esc in which the prompt works again. A tool has three to obey; a quiet machine needs a tenth."""
+PHASES = """
+[[reply]]
+text = "I look first."
+tools = [{ name = "bash", input = { command = "touch ran.txt" } }]
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "(sleep 71.25 & sleep 71.5)" } }]
+
+[[reply]]
+status = 429
+headers = { retry-after = "100" }
+
+[[reply]]
+text = "Word by word by word by word, and so on for a long time."
+chunk = 5
+event_delay = 0.4
+
+[[reply]]
+when = { purpose = "summary" }
+text = "<summary>Everything that was said so far, told slowly and with many words.</summary>"
+chunk = 4
+event_delay = 0.4
+
+[[reply]]
+text = "Here I am."
+"""
+
+
+def programs_with(text: str) -> list[str]:
+    """Command lines of all processes that have this in them."""
+    lines = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                lines.append((folder / "cmdline").read_text().replace("\0", " "))
+            except OSError:  # it has ended since
+                continue
+    return [line for line in lines if text in line]
+
+
+async def escape(terminal: Tmux, *shown: str) -> str:
+    """Press Esc, and see the prompt and this soon after it."""
+    began = time.monotonic()
+    await terminal.press("Escape")
+    screen = await terminal.sees("· ready", "interrupted; what had arrived is kept", *shown, gone=("Esc stop",))
+    assert time.monotonic() - began < SOON_S
+    await terminal.press("C-l")
+    return screen
+
+
+async def test_escape_in_every_phase(place: Place) -> None:
+    script = place.folder.parent / "script.toml"
+    script.write_text(PHASES)
+    async with Tmux(place, "--practice", str(script)) as terminal:
+        await terminal.sees("asks first")
+        await terminal.say("one, please")
+        await terminal.sees("may bash run?", "1 yes, once")
+        screen = await escape(terminal, "▸")
+        assert "I look first." in screen
+        assert "yes, once" not in screen
+        await terminal.say("/clear")
+
+        await terminal.say("two, please")
+        await terminal.sees("you ▸ two, please", "sleep 71.25", "may bash run?")
+        await terminal.press("y")
+        await terminal.sees("◍ bash (sleep", "running bash")
+        await terminal.say("what I typed meanwhile")
+        await terminal.sees("1 waiting")
+        screen = await escape(terminal, "○ bash (sleep", "▸ what I typed meanwhile")
+        assert "you ▸ what I typed meanwhile" not in screen
+        await terminal.press("C-c")
+        await terminal.say("/clear")
+
+        await terminal.say("three, please")
+        await terminal.sees("you ▸ three, please", "asks for a wait of 100 s", "1 wait 100 s (w)")
+        await escape(terminal)
+        await terminal.say("/clear")
+
+        await terminal.say("four, please")
+        await terminal.sees("you ▸ four, please", "Word by")
+        assert "Word by" in await escape(terminal)
+
+        await terminal.say("/compact")
+        await terminal.sees("compact", "Esc stop")
+        await terminal.press("Escape")
+        await terminal.sees("· ready", gone=("Esc stop",))
+
+        await terminal.say("five, please")
+        await terminal.sees("you ▸ five, please", "Here I am.")
+    assert programs_with("sleep 71.") == []
+    assert not (place.folder / "ran.txt").exists()
