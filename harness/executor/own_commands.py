@@ -10,7 +10,7 @@ from harness.executor.words import sendable
 from harness.model import prompt
 from harness.tools.process import Limits
 from harness.tools.shell import bash_tool
-from harness.tools.tool import ToolContext, ToolResult
+from harness.tools.tool import ToolContext, ToolResult, category_of
 from harness.tools.workspace import Workspace
 
 
@@ -78,4 +78,4 @@ def _result(ended: ToolResult | BaseException) -> ToolResult:
             return ToolResult("[interrupted by the person]", ToolOutcome.CANCELLED, "interrupted")
         case _:
             text = f"The command could not be run: {type(ended).__name__}: {ended}"
-            return ToolResult(text, ToolOutcome.BROKEN, text)
+            return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(ended))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from typing import Literal
 
 from harness.visible import visible
 
@@ -44,17 +45,32 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 
 
 Opcode = tuple[str, int, int, int, int]
+Tagged = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
+
+
+class _Told(SequenceMatcher[str]):
+    """Groups opcodes that are known already."""
+
+    def __init__(self, opcodes: list[Tagged]) -> None:
+        super().__init__()
+        self._told = opcodes
+
+    def get_opcodes(self) -> list[Tagged]:
+        return self._told
 
 
 def _groups(old: Sequence[str], new: Sequence[str], before: int, after: int) -> Iterator[Sequence[Opcode]]:
+    """`before` and `after`: unchanged lines at either end. They stay what they are, however alike the lines between
+    them look; a hunk without its context at the end would fit at the end of a file only."""
+    old_end, new_end = len(old) - after, len(new) - after
+    between: Sequence[Tagged] = [("replace", 0, old_end - before, 0, new_end - before)]
     if max(len(old), len(new)) <= LONGEST:
-        yield from SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT)
-        return
-    yield [
-        ("equal", 0, before, 0, before),
-        ("replace", before, len(old) - after, before, len(new) - after),
-        ("equal", len(old) - after, len(old), len(new) - after, len(new)),
-    ]
+        matcher = SequenceMatcher(None, old[before:old_end], new[before:new_end], autojunk=False)
+        between = matcher.get_opcodes()
+    opcodes: list[Tagged] = [("equal", 0, before, 0, before)] if before else []
+    opcodes += [(tag, i1 + before, i2 + before, j1 + before, j2 + before) for tag, i1, i2, j1, j2 in between]
+    opcodes += [("equal", old_end, len(old), new_end, len(new))] if after else []
+    yield from _Told(opcodes).get_grouped_opcodes(CONTEXT)
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.tools.diff import DIFF_CHARACTERS, unified_diff
@@ -16,6 +16,8 @@ lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=40).map
 
 @settings(max_examples=60, deadline=None)
 @given(before=lines.filter(bool), after=lines.filter(bool), newline=st.booleans())
+@example(before="a\na\na\na\na\na\na\na\n", after="a\na\na\nb\na\na\na\na\n", newline=True)
+@example(before="a\na\na\nb\na\na\nb\na\na\nb\n", after="a\na\na\nc\nb\na\na\nb\n", newline=True)
 def test_patch_makes_the_new_text_of_the_old_one(before: str, after: str, newline: bool) -> None:
     if not newline:
         after = after.removesuffix("\n")

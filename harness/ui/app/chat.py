@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
-from textual.reactive import Reactive
 from textual.widgets import Static
 
 if TYPE_CHECKING:
@@ -49,9 +48,6 @@ class EntryView(Static):
     }
     """
 
-    virtual_size = Reactive(Size(0, 0), layout=False)
-    """As in every widget, but a new one comes from a layout and asks for no other."""
-
     def __init__(self, number: int) -> None:
         super().__init__(markup=False)
         self.number = number
@@ -60,18 +56,6 @@ class EntryView(Static):
         """What the person chose for this entry alone; None: as all others."""
         self.drawn: tuple[object, int, bool] | None = None
         """What was drawn last: entry, columns, expanded."""
-
-    def show(self, content: Content) -> None:
-        """Show this; everything is laid out again only if the height is another. Mounting does so anyway."""
-        self.update(content, layout=False)
-        self.clear_cached_dimensions()
-        if self.is_attached and self._height_differs:
-            self.refresh(layout=True)
-
-    @property
-    def _height_differs(self) -> bool:
-        size = self.content_size
-        return not size or self.get_content_height(self.container_size, self.app.size, size.width) != size.height
 
 
 class Chat(VerticalScroll):
@@ -92,9 +76,6 @@ class Chat(VerticalScroll):
     """
 
     can_focus = False
-
-    virtual_size = Reactive(Size(0, 0), layout=False)
-    """As in every widget, but a new one comes from a layout and asks for no other."""
 
     def __init__(self, draw: Drawing | None = None, *, id: str | None = None) -> None:
         """`draw` may be given later, by `use`, when what it needs has been imported."""
@@ -123,7 +104,7 @@ class Chat(VerticalScroll):
             self._redraw(view)
         if fresh:
             self._views += fresh
-            self.call_next(self._mount, fresh)
+            self.mount_all(fresh)
         self._prune()
 
     def redraw(self, *, running_only: bool = False) -> None:
@@ -164,11 +145,6 @@ class Chat(VerticalScroll):
         if gone:
             self._views = self._views[: len(self._views) - len(gone)]
             self.remove_children(gone)
-
-    async def _mount(self, fresh: list[EntryView]) -> None:
-        """Nothing is laid out until all of them, and what changed above, can be laid out together."""
-        with self.app.batch_update():
-            await self.mount_all([view for view in fresh if view in self._views])
 
     def _prune(self) -> None:
         if self._follows and len(self._views) > MOUNTED:
@@ -229,7 +205,7 @@ class Chat(VerticalScroll):
             view.drawn = wanted
             above = self._entries[view.number - 1] if view.number else None
             view.set_class(self._draw.apart(above, entry), "-apart", update=view.is_attached)
-            view.show(self._draw.content(entry, self._columns, expanded=expanded))
+            view.update(self._draw.content(entry, self._columns, expanded=expanded))
 
     def on_resize(self, event: Resize) -> None:
         self.refresh(layout=True)  # only now the new height is what the entries are placed by

@@ -146,6 +146,7 @@ async def test_a_permission_is_asked_in_the_place_of_the_prompt_and_a_reason_rea
         await here.says("make it")
         await here.sees("yes, once")
         assert not here.prompts()
+        await here.pilot.pause(0.6)
         assert timers_running(here.app) == []
         await here.pilot.press("n", *"not now", "enter")
         await here.sees("As you wish.")

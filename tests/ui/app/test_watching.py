@@ -23,16 +23,16 @@ async def test_what_is_written_is_shown_and_who_writes_it() -> None:
     feed = Feed(story(*AT_WORK)[:4])
     app = WatchApp(NAME, feed.followed())
     async with app.run_test(size=(110, 24)) as pilot:
-        assert " · reading" in (await settled(pilot))[-1]
+        assert " reading · " in (await settled(pilot))[-1]
         feed.put(CaughtUp(4321))
         assert "watching process 4321" in (await settled(pilot))[-1]
         for record in story(*AT_WORK)[4:]:
             feed.put(record)
         feed.put(WriterChanged(None))
-        await pilot.pause(0.2)
+        await pilot.pause(0.8)  # a drawing may be put off for half a second
         seen = await settled(pilot)
         assert "nobody writes it now" in seen[-1]
-        assert any("read_file src/settings.py" in row for row in seen)
+        assert any("read_file src/settings.py" in row for row in seen), "\n".join(seen)
 
 
 async def test_lines_that_cannot_be_read_are_counted() -> None:
