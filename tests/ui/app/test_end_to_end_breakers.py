@@ -1,0 +1,89 @@
+"""Tools that break, on a real screen: what the panel says of them, step by step, and how a pause goes on."""
+
+import pytest
+
+from tests.ui.app.tmux import REASON, TMUX, Tmux
+from tests.ui.program import Place
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+
+CALLS = """
+after = "error"
+
+[[reply]]
+tools = [{ name = "grep", input = { pattern = "TODO" } }]
+times = 4
+
+[[reply]]
+text = "That is all I could find."
+
+[[reply]]
+tools = [{ name = "grep", input = { pattern = "First" } }]
+times = 4
+
+[[reply]]
+text = "This time I found it."
+
+[[reply]]
+tools = [
+  { name = "bash", input = { command = "sleep 1; touch ran.txt" } }, { name = "bash", input = { command = "touch more.txt" } },
+]
+
+[[reply]]
+text = "Both have run."
+"""
+FAULTS = """
+[[fault]]
+tool = "grep"
+kind = "transport"
+message = "the index is away"
+last = 6
+"""
+
+
+async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: Place) -> None:
+    script, faults = place.folder.parent / "script.toml", place.folder.parent / "faults.toml"
+    script.write_text(CALLS)
+    faults.write_text(FAULTS)
+    flags = ("--practice", str(script), "--tool-faults", str(faults))
+    async with Tmux(place, *flags, HARNESS_FAILURE_BUDGET="3") as terminal:
+        await terminal.sees("asks first")
+        await terminal.say("find it")
+        await terminal.sees(
+            "Paused:", "1 go on with a fresh budget (c)", "3 of 3 · used up", "grep       OPEN", "✗ ✗ ‖"
+        )
+        await terminal.press("F3")
+        await terminal.sees("last ok", "the turn is paused", "F3 back")
+        await terminal.press("Left")
+        await terminal.sees("◂ step", "a moment of the past")
+        await terminal.press("End", "F3")
+        await terminal.sees("2 go on, and reset grep first (r)", gone=("last ok",))
+        await terminal.press("c")
+        await terminal.sees(
+            "grep skipped → bash: rg", "That is all I could find.", "budget  ░░░ 0 of 3", gone=("Paused",)
+        )
+        await terminal.press("Left", "Left")
+        await terminal.sees("◂ step 4", "Esc back to now")
+        await terminal.press("Right", "Right")
+        await terminal.sees("F2 panel", gone=("◂ step",))
+
+        await terminal.say("/reset grep")
+        await terminal.sees("grep is closed.", "grep       closed")
+        await terminal.say("again")
+        await terminal.sees("you ▸ again", "Paused:", "2 go on, and reset grep first (r)")
+        await terminal.press("Down", "Enter")
+        await terminal.sees("This time I found it.", "● grep", "grep       closed", gone=("Paused:",))
+        await terminal.press("F2")
+        await terminal.sees("This time I found it.", gone=("budget  ",))
+        await terminal.press("F2")
+        await terminal.sees("budget  ")
+
+        await terminal.say("run both")
+        await terminal.sees("touch ran.txt", "1 yes, once")
+        await terminal.press("y", "F3")  # the next question comes while the panel has the whole screen
+        await terminal.sees("F3 back", "may bash run?", gone=("running bash",))
+        await terminal.press("F3")
+        await terminal.sees("touch more.txt", "1 yes, once")
+        await terminal.press("y")
+        await terminal.sees("Both have run.")
+    assert (place.folder / "more.txt").exists()
