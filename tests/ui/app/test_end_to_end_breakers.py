@@ -25,9 +25,10 @@ times = 4
 text = "This time I found it."
 
 [[reply]]
-tools = [
-  { name = "bash", input = { command = "sleep 1; touch ran.txt" } }, { name = "bash", input = { command = "touch more.txt" } },
-]
+tools = [{ name = "bash", input = { command = "sleep 1; touch ran.txt" } }]
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "touch more.txt" } }]
 
 [[reply]]
 text = "Both have run."

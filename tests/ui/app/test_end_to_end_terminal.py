@@ -1,13 +1,15 @@
 """The real command gives its terminal back, whatever ends it. The bytes are looked at, so any system can run this."""
 
+import shlex
 import signal
 
 import pytest
 
-from tests.ui.program import Place, Terminal
+from tests.ui.program import COMMAND, Place, Terminal, run
 
 pytestmark = pytest.mark.anyio
 
+CTRL_C, CTRL_D, CTRL_Z = "\x03", "\x04", "\x1a"
 SCREEN = {"TERM": "xterm-256color", "HARNESS_PLAIN": "", "NO_COLOR": ""}
 ALTERNATE, CURSOR, LINE_WRAP, PASTE, FOCUS, MOUSE = 1049, 25, 7, 2004, 1004, (1000, 1003, 1015, 1006)
 STORM = """
@@ -70,3 +72,79 @@ async def test_a_terminal_that_goes_away_ends_the_program(place: Place) -> None:
             await terminal.sees(shown)
             terminal.hang_up()
             assert await terminal.ends() == 129
+
+
+async def test_sigint_is_ctrl_c_and_ctrl_c_stops_and_twice_quits(place: Place) -> None:
+    async with on_screen(place, "--practice", storm(place), "hello") as terminal:
+        await terminal.sees("next try in")
+        terminal.send(signal.SIGINT)
+        await terminal.sees("interrupted; what had arrived is kept")
+        terminal.type(CTRL_C)
+        await terminal.sees("Ctrl+C again to quit")
+        terminal.type(CTRL_C)
+        assert await terminal.ends() == 130
+        is_given_back(terminal)
+
+
+async def test_a_stop_that_was_not_asked_for_here_does_no_harm(place: Place) -> None:
+    async with on_screen(place, "--practice") as terminal:
+        await terminal.sees("asks first")
+        terminal.send(signal.SIGSTOP)
+        terminal.send(signal.SIGCONT)
+        terminal.type("list the files\r")
+        await terminal.sees("notes.md")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+        is_given_back(terminal)
+
+
+async def test_a_shell_gets_its_terminal_while_the_program_is_suspended(place: Place) -> None:
+    program = f"set -m; {shlex.join((*COMMAND, '--practice'))}; echo suspended; fg >/dev/null; echo code $?; exec cat"
+    async with Terminal(place, command=("sh", "-c", program), environment=SCREEN) as terminal:
+        await terminal.sees("asks first")
+        terminal.type(CTRL_Z)
+        await terminal.sees("\x1b[?1049l")
+        await terminal.sees("suspended\n")
+        await terminal.sees("\x1b[?1049h")
+        await terminal.sees("asks first")
+        terminal.type(CTRL_D)
+        await terminal.sees("code 0\n")
+        is_given_back(terminal)
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--cwd", "/no/such/folder"), "/no/such/folder"),
+        (("--resume", "20200101-0000-aaaaaa"), "20200101-0000-aaaaaa"),
+        (("--practice", "/no/such/script.toml"), "/no/such/script.toml"),
+    ],
+    ids=["folder", "session", "script"],
+)
+async def test_what_cannot_be_begun_ends_in_one_sentence(place: Place, flags: tuple[str, ...], told: str) -> None:
+    practice = () if "--practice" in flags else ("--practice",)
+    async with on_screen(place, *practice, *flags) as terminal:
+        assert await terminal.ends() == 2
+        last = terminal.screen.rpartition("\x1b")[2].partition("harness: ")[2]
+        assert told in last
+        assert last.count("\n") == 1
+        is_given_back(terminal)
+
+
+@pytest.mark.parametrize(
+    "environment", [{"TERM": "dumb"}, {"TERM": ""}, {"HARNESS_PLAIN": "1"}], ids=["dumb", "none", "variable"]
+)
+async def test_lines_where_a_screen_cannot_be_drawn_or_is_not_wanted(place: Place, environment: dict[str, str]) -> None:
+    async with on_screen(place, "--practice", **environment) as terminal:
+        await terminal.sees("/help lists the commands")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+        assert "\x1b[?1049h" not in terminal.screen
+
+
+async def test_lines_where_the_output_is_piped(place: Place) -> None:
+    ended = await run(place, "--practice", stdin="list the files\n", env=SCREEN)
+    assert ended.code == 0
+    assert "notes.md" in ended.out
+    assert "\x1b" not in ended.out + ended.err
