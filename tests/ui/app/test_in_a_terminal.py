@@ -220,7 +220,7 @@ async def test_settings_that_cannot_be_used_end_in_one_sentence(place: Place) ->
     broken.write_text("max_retries = 'many'\n")
     async with Tmux(place, PRACTICE) as terminal:
         screen = await terminal.sees("exit code 2")
-        assert "max_retries = 'many'; give a whole number" in " ".join(screen.split())
+        assert "max_retries='many';giveawholenumber" in "".join(screen.split())  # the row may end anywhere
         assert not await terminal.alternate()
 
 
