@@ -5,7 +5,7 @@ import pytest
 from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 
 CALLS = """
 after = "error"

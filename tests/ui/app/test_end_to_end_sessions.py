@@ -8,7 +8,7 @@ import pytest
 from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 RECORDED = Path(__file__).parents[2] / "breakers" / "sessions" / "network-gone.jsonl"
 TALK = """
 [[reply]]

@@ -8,7 +8,7 @@ import pytest
 from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 
 SOON_S = 4.0
 """Seconds after Esc in which the prompt works again. A tool has three to obey; a quiet machine needs a tenth."""

@@ -8,7 +8,7 @@ from tests.ui.app.test_in_a_terminal import PRACTICE, script
 from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import ROOT, Place
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
+pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 
 
 async def test_modes_own_commands_and_prompts_that_wait_for_their_turn(place: Place) -> None:
