@@ -101,10 +101,9 @@ class Question(Vertical):
         self.query_one(".choices", Static).update(Content("\n").join(lines))
 
     def on_key(self, event: Key) -> None:
-        if self.query_one(Input).has_class("-asked"):
-            if event.key == "escape":
-                event.stop()
-                self._ask_no_more()
+        field = self.query_one(Input)
+        if field.has_class("-asked"):
+            self._key_of_the_reason(event, field)
             return
         typed = unicodedata.normalize("NFKC", event.character or "").lower()
         if event.key in ("up", "down"):
@@ -118,6 +117,18 @@ class Question(Vertical):
             return
         event.stop()
         event.prevent_default()
+
+    def _key_of_the_reason(self, event: Key, field: Input) -> None:
+        """Keys while a reason is written; those that come before the field has the focus are not lost."""
+        if event.key == "escape":
+            self._ask_no_more()
+        elif field.has_focus:
+            return
+        elif event.key == "enter":
+            self.post_message(self.Answered(self, self._choices[self.chosen].value, field.value.strip()))
+        elif event.character is not None and event.is_printable:
+            field.insert_text_at_cursor(event.character)
+        event.stop()
 
     def _meant_by(self, typed: str) -> Choice | None:
         if typed.isdigit() and 1 <= int(typed) <= len(self._choices):
