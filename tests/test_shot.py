@@ -74,6 +74,7 @@ async def test_size_and_theme_can_be_chosen(place: Place) -> None:
     assert widths[0] < widths[1]
 
 
+@pytest.mark.stories
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

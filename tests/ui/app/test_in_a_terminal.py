@@ -68,6 +68,7 @@ async def test_a_storm_is_counted_down_and_r_does_not_wait_for_its_end(place: Pl
         await terminal.sees("The storm is over.", "practice-1 · ready", gone=("next try in",))
 
 
+@pytest.mark.stories
 async def test_m_asks_the_other_model_and_esc_stops_a_wait(place: Place) -> None:
     flags = ("-m", "claude-opus-5-5", "--fallback-model", "claude-sonnet-5-5")
     async with Tmux(place, PRACTICE, script(place, STORM), *flags) as terminal:
@@ -183,6 +184,7 @@ async def test_a_signal_ends_the_turn_and_gives_the_terminal_back(
         assert await terminal.modes() == "mouse=0 cursor=1 keypad=0"
 
 
+@pytest.mark.stories
 async def test_ctrl_c_clears_then_stops_then_quits(place: Place) -> None:
     async with Tmux(place, PRACTICE, script(place, STORM)) as terminal:
         await terminal.sees("asks first")
@@ -201,6 +203,7 @@ async def test_ctrl_c_clears_then_stops_then_quits(place: Place) -> None:
         await terminal.sees("exit code 130", "resume with")
 
 
+@pytest.mark.stories
 async def test_ctrl_z_suspends_and_the_program_comes_back(place: Place) -> None:
     async with Tmux(place, PRACTICE) as terminal:
         await terminal.sees("asks first")
