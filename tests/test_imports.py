@@ -18,7 +18,7 @@ PACKAGE = Path(harness.__file__).parent
 
 GROUND = {"errors", "secret", "clock", "visible"}
 """Small values that every room may know."""
-POLICY_ROOMS = {"recovery", "breakers"}
+POLICY_ROOMS = {"recovery", "breakers", "escape"}
 ROOMS = {*POLICY_ROOMS, "events", "model", "tools", "permissions", "practice", "journal", "export", "settings"}
 AGENT_LEVEL = {
     "agent",
@@ -45,6 +45,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "visible": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
+    "escape": {"events"},
+    "graphs": {"events", "escape", "breakers", *GROUND},
     "model": {"events", *GROUND},
     "tools": {"events", *GROUND},
     "permissions": {"events", "tools", *GROUND},
@@ -67,7 +69,7 @@ SCREEN = ("ui/app/", "ui/panel/", "ui/transcript/", "ui/serving/driver.py")
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 
 PURE = {"bisect", "difflib", "graphlib", "collections", "dataclasses", "enum", "functools", "itertools", "math", "re"}
-PURE |= {"textwrap", "types", "typing"}
+PURE |= {"hashlib", "json", "textwrap", "types", "typing"}
 """What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
 
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
