@@ -121,6 +121,7 @@ from harness.events.values import (
 )
 
 __all__ = [
+    "OWN_COMMAND",
     "Attempt",
     "Block",
     "BreakerChanged",
@@ -170,7 +171,6 @@ __all__ = [
     "MessageAdded",
     "ModelSwitched",
     "Notice",
-    "OWN_COMMAND",
     "Origin",
     "Outcome",
     "OutputCapChanged",
