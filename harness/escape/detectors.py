@@ -148,7 +148,7 @@ class Detectors:
         for stream, kept in zip(self._streams, snapshot.streams, strict=True):
             stream.restore(kept)
         self._calls = self._forked(snapshot.calls) if snapshot.calls is not None else None
-        self._stagnation.restore(snapshot.stagnation, self._thresholds.stagnation_window)
+        self._stagnation.restore(snapshot.stagnation)
         self._polls.restore(snapshot.polls)
         self._state = snapshot.state
         for stream in self._every_stream():
@@ -169,7 +169,7 @@ class Detectors:
             self._see_single(work, news=news)
         self._interactions.push(symbol, mark)
         self._actions.push(None if news else _batch({call.action: call for call in work.values()}), mark)
-        self._stagnation.see(work)
+        self._stagnation.see(list(work.values()))
 
     def _see_single(self, work: dict[str, Call], *, news: bool) -> None:
         assert self._calls is not None

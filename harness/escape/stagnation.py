@@ -1,7 +1,7 @@
-"""One interaction again and again among others, while nothing is changed: a weak sign of going in circles (3.5)."""
+"""One interaction again and again among others, while nothing changes: a weak sign of going in circles (3.5)."""
 
-from collections import Counter, deque
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.escape.digests import digest
@@ -13,43 +13,52 @@ from harness.events import Loop, Projection
 class StagnationSnapshot:
     """The window as it was at some moment."""
 
-    steps: tuple[Mapping[str, Call], ...]
+    steps: tuple[tuple[str, ...], ...]
+    last: tuple[Call, ...]
 
 
 class Stagnation:
-    """The interactions of the last steps.
+    """The interactions of the last steps since something changed.
+
+    Something changed when a call says so, and also when a call gives another result than it gave before.
 
     Args:
         window: steps that are looked at.
     """
 
     def __init__(self, window: int) -> None:
-        self._steps: deque[Mapping[str, Call]] = deque(maxlen=window)
-        """Of each step the calls that are not polls, by interaction."""
-        self._counts: Counter[str] = Counter()
+        self._steps: deque[tuple[str, ...]] = deque(maxlen=window)
+        """The actions of each step; in the window each of them has one result."""
+        self._counts: dict[str, int] = {}
+        self._last: dict[str, Call] = {}
+        """By action its last call."""
 
-    def see(self, calls: Mapping[str, Call]) -> None:
-        """One more step with its calls by interaction. A call that changed something begins a new window."""
-        if any(call.mutates and call.ok for call in calls.values()):
+    def see(self, calls: Sequence[Call]) -> None:
+        """The calls of one more step, without polls. One that changed something is itself no part of the window."""
+        if any(call.mutates and call.ok for call in calls):
             self.clear()
             return
+        if any(self._gave_another_result(call) for call in calls):
+            self.clear()
         if len(self._steps) == self._steps.maxlen:
             self._drop()
-        self._steps.append(calls)
-        for interaction in calls:
-            self._counts[interaction] += 1
+        self._last.update({call.action: call for call in calls})
+        self._steps.append(tuple({call.action: None for call in calls}))
+        for action in self._steps[-1]:
+            self._counts[action] = self._counts.get(action, 0) + 1
 
     def clear(self) -> None:
         """Forget everything."""
         self._steps.clear()
         self._counts.clear()
+        self._last.clear()
 
     def loops(self, copies: int) -> tuple[Loop, ...]:
-        """The interactions that came `copies` times, most often first."""
+        """The interactions that came `copies` times, the most frequent first."""
         if len(self._steps) < copies:
             return ()
-        often = [(count, name) for name, count in self._counts.items() if count >= copies]
-        return tuple(self._loop(name, count) for count, name in sorted(often, reverse=True))
+        often = [action for action, count in self._counts.items() if count >= copies]
+        return tuple(self._loop(action) for action in sorted(often, key=lambda one: (-self._counts[one], one)))
 
     def most(self) -> int:
         """How often the most frequent interaction came."""
@@ -57,33 +66,42 @@ class Stagnation:
 
     def resize(self, window: int) -> None:
         """Look at this many steps from now on."""
-        self._refill(list(self._steps), window)
+        while len(self._steps) > window:
+            self._drop()
+        self._steps = deque(self._steps, maxlen=window)
 
     def snapshot(self) -> StagnationSnapshot:
         """What can be given to `restore` later."""
-        return StagnationSnapshot(tuple(self._steps))
+        return StagnationSnapshot(tuple(self._steps), tuple(self._last.values()))
 
-    def restore(self, snapshot: StagnationSnapshot, window: int) -> None:
-        """Be as at the snapshot."""
-        self._refill(list(snapshot.steps), window)
+    def restore(self, snapshot: StagnationSnapshot) -> None:
+        """Be as at the snapshot; the window stays as long as it is now."""
+        window = self._steps.maxlen or 1
+        self.clear()
+        self._last = {call.action: call for call in snapshot.last}
+        self._steps = deque(snapshot.steps, maxlen=max(window, len(snapshot.steps)))
+        for step in snapshot.steps:
+            for action in step:
+                self._counts[action] = self._counts.get(action, 0) + 1
+        self.resize(window)
 
-    def _refill(self, steps: list[Mapping[str, Call]], window: int) -> None:
-        self._steps = deque(steps[-window:], maxlen=window)
-        self._counts = Counter(interaction for step in self._steps for interaction in step)
+    def _gave_another_result(self, call: Call) -> bool:
+        before = self._last.get(call.action)
+        return before is not None and (before.result, before.ok) != (call.result, call.ok)
 
     def _drop(self) -> None:
-        for interaction in self._steps.popleft():
-            self._counts[interaction] -= 1
-            if not self._counts[interaction]:
-                del self._counts[interaction]
+        for action in self._steps.popleft():
+            self._counts[action] -= 1
+            if not self._counts[action]:
+                del self._counts[action], self._last[action]
 
-    def _loop(self, interaction: str, count: int) -> Loop:
-        call = next(step[interaction] for step in reversed(self._steps) if interaction in step)
+    def _loop(self, action: str) -> Loop:
+        call = self._last[action]
         return Loop(
             projection=Projection.STAGNATION,
-            signature=digest(Projection.STAGNATION, call.action),
+            signature=digest(Projection.STAGNATION, action),
             period=1,
-            copies=count,
+            copies=self._counts[action],
             summary=call.summary or call.tool,
             tools=(call.tool,),
             failing=not call.ok,

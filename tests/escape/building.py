@@ -1,47 +1,32 @@
-"""Observations for tests: short ways to say what an agent did."""
+"""What the detectors are shown in tests: observations made from the calls of a stream, on a virtual clock."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from harness.escape.detectors import Detectors
-from harness.escape.digests import action_of, digest, result_of
+from harness.escape.digests import action_of, digest, normalised_result, result_of
 from harness.escape.observations import Call, Poll, Visit
-from harness.events import ErrorClass, Loop, Projection
+from harness.events import ErrorClass, Loop
+from tests.escape.streams import Made, Scenario
 
 
-@dataclass(frozen=True, slots=True)
-class Did:
-    """One call of a stream."""
-
-    tool: str
-    arguments: str = ""
-    result: str = ""
-    ok: bool = True
-    mutates: bool = False
-    poll: Poll | None = None
-    error: str | None = None
-    """Signature of the failure; None: as the result says."""
-    after: float = 1.0
-    """Seconds since the step before."""
-
-
-def call(did: Did, step: int = 1, at: float = 0.0, number: int = 1) -> Call:
-    """The observation of one call."""
-    failed = "" if did.ok else did.error if did.error is not None else digest(did.tool, did.result)
+def call(made: Made, step: int = 1, at: float = 0.0, *, poll: Poll | None = None, error: str | None = None) -> Call:
+    """The observation of one call; a failure has its text as its signature unless told otherwise."""
+    failed = digest(normalised_result(made.result)) if error is None else error
     return Call(
-        number=number,
+        number=step,
         step=step,
         at=at,
         wall=1.7e9 + at,
-        call_id=f"call_{number}",
-        tool=did.tool,
-        action=action_of(did.tool, {"input": did.arguments}),
-        result=result_of(did.result),
-        ok=did.ok,
-        error=failed,
-        error_class=None if did.ok else ErrorClass.UNKNOWN,
-        mutates=did.mutates,
-        poll=did.poll,
-        summary=f"{did.tool} {did.arguments}".strip(),
+        call_id=f"call_{step}",
+        tool=made.tool,
+        action=action_of(made.tool, {"input": made.arguments}),
+        result=result_of(made.result),
+        ok=made.ok,
+        error="" if made.ok else failed,
+        error_class=None if made.ok else ErrorClass.UNKNOWN,
+        mutates=made.mutates,
+        poll=poll or (Poll() if made.poll else None),
+        summary=f"{made.tool} {made.arguments}".strip(),
     )
 
 
@@ -51,20 +36,33 @@ def visit(node: str, state: str = "", number: int = 1) -> Visit:
 
 
 class Watch:
-    """Detectors that are shown a stream, on a virtual clock."""
+    """Detectors that are shown steps, on a virtual clock."""
 
     def __init__(self, detectors: Detectors | None = None) -> None:
         self.detectors = detectors or Detectors()
         self.step = 0
         self.at = 0.0
 
-    def see(self, *dids: Did) -> tuple[Loop, ...]:
-        """One step; returns the verdicts after it."""
+    def see(
+        self, *calls: Made, after: float = 5.0, poll: Poll | None = None, error: str | None = None
+    ) -> tuple[Loop, ...]:
+        """One step, some seconds after the last one; returns the verdicts after it."""
         self.step += 1
-        self.at += max((did.after for did in dids), default=0.0)
-        self.detectors.see_step([call(did, self.step, self.at, number) for number, did in enumerate(dids, 1)])
+        self.at += after
+        self.detectors.see_step([call(made, self.step, self.at, poll=poll, error=error) for made in calls])
         return self.detectors.verdicts()
 
-    def projections(self) -> list[Projection]:
-        """Of the verdicts, strongest first."""
-        return [loop.projection for loop in self.detectors.verdicts()]
+
+def verdicts(scenario: Scenario, detectors: Detectors | None = None) -> Iterator[tuple[Loop, ...]]:
+    """The verdicts after each step of a scenario."""
+    watch = Watch(detectors)
+    for number, step in enumerate(scenario.steps, start=1):
+        if number in scenario.prompts:
+            watch.detectors.forget()
+        yield watch.see(*step, after=scenario.apart_s)
+
+
+def found_at(scenario: Scenario, *, strong: bool = False) -> int:
+    """The step, from 1, at which any loop, or any strong one, is found; 0: none."""
+    steps = enumerate(verdicts(scenario), start=1)
+    return next((number for number, loops in steps if any(not (strong and loop.weak) for loop in loops)), 0)
