@@ -119,6 +119,7 @@ from harness.events.values import (
     TransitionCode,
     Usage,
 )
+from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
     "OWN_COMMAND",
@@ -170,6 +171,7 @@ __all__ = [
     "Message",
     "MessageAdded",
     "ModelSwitched",
+    "NodeVisited",
     "Notice",
     "Origin",
     "Outcome",
@@ -216,6 +218,8 @@ __all__ = [
     "Usage",
     "WaitAnswered",
     "WaitOffered",
+    "WalkEnd",
+    "WalkEnded",
     "decode",
     "encode",
     "name_of",
