@@ -33,8 +33,12 @@ class Run:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """The environment without anything that steers an agent, able to import this project from any folder."""
+    """The environment without anything that steers an agent, able to import this project from any folder.
+
+    Byte code may be written, as it is for a program that was installed: who compiles at every start measures that.
+    """
     steering = ("ANTHROPIC_", "HARNESS_", "MODEL_ID", "FALLBACK_MODEL_ID", "LLM_", "PYTHONPATH")
+    steering += ("PYTHONDONTWRITEBYTECODE",)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
     return kept | {"PYTHONPATH": str(ROOT)} | more
 

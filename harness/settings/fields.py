@@ -27,7 +27,7 @@ PRACTICE_MODEL = "practice-1"
 class Settings(BaseModel):
     """Everything that can be set, checked and frozen. `load` makes one from flags, environment and files."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     model: Text = DEFAULT_MODEL
     """The model that answers; `practice-1` where the practice model is used and nothing else is set."""

@@ -3,12 +3,14 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 RULE_FILE = ".gitignore"
 
-Rules = tuple[tuple[str, GitIgnoreSpec], ...]
+Rules = tuple[tuple[str, "GitIgnoreSpec"], ...]
 """The rules of each folder that has some, the deepest first; a folder is written with a slash at its end."""
 
 
@@ -62,6 +64,8 @@ def _with_rules_of(folder: str, rules: Rules) -> Rules:
         text = Path(prefix + RULE_FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return rules
+    from pathspec import GitIgnoreSpec  # with the first rules, because many folders and sessions need none
+
     return ((prefix, GitIgnoreSpec.from_lines(text.splitlines())), *rules)
 
 
