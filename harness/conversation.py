@@ -95,7 +95,7 @@ class Conversation:
     def replace(
         self,
         messages: Sequence[Message],
-        reason: Literal["compaction", "truncation", "clear", "rewind", "thinking", "media", "repair"],
+        reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"],
     ) -> None:
         """Put other messages in the place of all. They are recorded before they count (recovery E7)."""
         self.emit(HistoryReplaced(tuple(messages), reason))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from harness.events.health import Failure
-from harness.events.values import Fault, FaultKind, Json, Message, Origin, ToolOutcome, TransitionCode, Usage
+from harness.events.values import Fault, FaultKind, Json, Message, Origin, Revision, ToolOutcome, TransitionCode, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class HistoryReplaced(Event):
     """The whole history is now this, and nothing before it counts (compaction, /clear, rewind)."""
 
     messages: tuple[Message, ...]
-    reason: Literal["compaction", "truncation", "clear", "rewind", "thinking", "media", "repair"]
+    reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +335,8 @@ class ToolEnded(Event):
     """Path of the whole output, where the result was shortened."""
     failure: Failure | None = None
     """What its breaker counts; None for every outcome that says nothing against the tool (resilience A5)."""
+    revision: Revision | None = None
+    """What a file holds that was read as a whole, or holds now that it was changed; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)

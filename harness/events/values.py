@@ -69,6 +69,8 @@ class FaultKind(StrEnum):
     MODEL_NOT_FOUND = "model_not_found"
     REFUSAL = "refusal"
     MALFORMED_RESPONSE = "malformed_response"
+    REPETITION = "repetition"
+    """The reply repeated itself, and we cut it."""
     CANCELLED = "cancelled"
     UNKNOWN = "unknown"
 
@@ -175,6 +177,7 @@ class TransitionCode(StrEnum):
     MALFORMED_TOOL_USE = "malformed_tool_use"
     BUDGET_EXHAUSTED = "budget_exhausted"
     FAILURE_BUDGET_PAUSED = "failure_budget_paused"
+    LOOP_STOPPED = "loop_stopped"
 
 
 OWN_COMMAND = "shell-"
@@ -189,9 +192,21 @@ class Origin(StrEnum):
     TOOL_RESULTS = "tool_results"
     CONTINUATION = "continuation"
     """Our request to go on: where a cut reply ended, or with what is left of a token budget."""
+    NUDGE = "nudge"
+    """What the escape mechanism says to the model about a loop (resilience B20)."""
     REPAIR = "repair"
     SHELL = "shell"
     """A command that the person ran, and what came of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a resource holds at one moment."""
+
+    resource: str
+    """Its one name, whatever the arguments call it: for a file its path from the workspace, links resolved."""
+    digest: str
+    """Of the whole content."""
 
 
 class ToolOutcome(StrEnum):

@@ -2,7 +2,7 @@
 
 from typing import Literal, Protocol
 
-from harness.events import PermissionAsked, WaitOffered
+from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
 from harness.permissions import Answer, PermissionRequest
 
 WaitChoice = Literal["wait", "switch", "stop"]
@@ -24,6 +24,10 @@ class Asker(Protocol):
         """The server wants a long wait: sleep it, use another model, or stop?"""
         ...
 
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """The agent goes in circles: let it, switch the mechanism off, go back, or stop?"""
+        ...
+
 
 class Nobody:
     """Answers for a program that runs alone: no, and stop."""
@@ -37,3 +41,7 @@ class Nobody:
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Stop."""
         return "stop"
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Stop."""
+        return LoopChoice.STOP

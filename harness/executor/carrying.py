@@ -213,6 +213,8 @@ class Executor:
                 text = prompt.CONTINUE_AFTER_BREAK
             case Nudge.EMPTY_REPLY:
                 text = prompt.CONTINUE_AFTER_EMPTY
+            case Nudge.REPEATED:
+                text = prompt.CONTINUE_WITHOUT_REPEATING
             case Nudge.PAUSED:
                 text = prompt.CONTINUE
             case Nudge.TOKEN_BUDGET:

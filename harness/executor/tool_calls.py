@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -96,6 +96,8 @@ class ToolCalls:
         self._labels = labels
         self._clock = clock
         self._count_errors = count_errors
+        self.veto: Callable[[ToolCall], ToolResult | None] = _no_veto
+        """Answers a call that must not be made because it goes in circles (resilience B23)."""
         self._workspace = Workspace(workspace)
         self._outputs = outputs
         self._log = log
@@ -121,6 +123,13 @@ class ToolCalls:
         answered = [(call.id, results[call.id]) for call in calls] + [(cut.id, self._refused(cut)) for cut in cut_calls]
         return Results(tuple(self._blocks(answered)), interrupt.is_set())
 
+    async def once_more(self, call: ToolCall, interrupt: asyncio.Event) -> ToolResult:
+        """Make a call that no reply asked for: one that failed, tried again by the program (resilience B21)."""
+        results: dict[str, ToolResult] = {}
+        ready = await self._admitted(call, 0, results, interrupt)
+        await self._run([ready] if ready else [], results, interrupt)
+        return results.get(call.id) or ToolResult(prompt.CANCELLED_RESULT, ToolOutcome.CANCELLED, "not run")
+
     def _batches(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
         def safe(call: ToolCall) -> bool:
             tool = self._toolbox.get(call.name)
@@ -145,6 +154,8 @@ class ToolCalls:
                 self._ended(call, self._unknown(call.name), 0.0, results)
             case Skip() | Pause():
                 self._ended(call, self._dispatching.answer(decision), 0.0, results)
+            case _ if (vetoed := self.veto(call)) is not None:
+                self._ended(call, vetoed, 0.0, results)
             case _ if tool is not None:
                 return await self._allowed(call, tool, results, interrupt)
         return None
@@ -250,7 +261,10 @@ class ToolCalls:
         finish = finish_of(result, call.name, count_errors=self._count_errors)
         failure = finish if isinstance(finish, Failure) else None
         self._conversation.emit(
-            ToolEnded(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure)
+            ToolEnded(
+                *(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure),
+                revision=result.revision,
+            )
         )
 
     def _context(self, call: ToolCall) -> ToolContext:
@@ -279,3 +293,7 @@ class ToolCalls:
             whole = context.output_file.with_suffix(".result.txt")
             texts[at], _ = shorten(texts[at], length, whole)
         return texts
+
+
+def _no_veto(call: ToolCall) -> ToolResult | None:
+    return None

@@ -117,6 +117,7 @@ class ModelClient:
         interrupt: asyncio.Event,
         *,
         reconnect: asyncio.Event | None = None,
+        enough: asyncio.Event | None = None,
         fresh_connection: bool = False,
     ) -> Outcome:
         """Send one request and wait for its outcome. Raises nothing that the server or the network did.
@@ -127,6 +128,7 @@ class ModelClient:
             interrupt: when set, the connection is closed and a CANCELLED fault keeps what had arrived.
             reconnect: when set, a silent request is given up for a TIMEOUT fault whose `error_code` is
                 "reconnect_asked", to be tried again at once.
+            enough: when set, the rest of the reply is not wanted: a REPETITION fault keeps what had arrived.
             fresh_connection: use no connection that has served a request before (recovery B8).
 
         Cancelling the task closes the connection and raises CancelledError as usual.
@@ -142,7 +144,7 @@ class ModelClient:
             return self._without_secrets(line)
         line.users += 1
         try:
-            patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect)
+            patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect, enough)
             exchange = Exchange(line, request.body(), emit, patience)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Ended):
@@ -204,9 +206,10 @@ class ModelClient:
         emit: Callable[[Event], None],
         interrupt: asyncio.Event,
         reconnect: asyncio.Event | None,
+        enough: asyncio.Event | None = None,
     ) -> Patience:
         watchdog = Watchdog(limits, estimated_tokens, self._clock())
-        return Patience(watchdog, limits.hint_s, emit, interrupt, reconnect, self._clock)
+        return Patience(watchdog, limits.hint_s, emit, interrupt, reconnect, self._clock, enough=enough)
 
     def _without_secrets(self, fault: Fault) -> Fault:
         """A server may quote the key it refused; nobody else gets to see it (api R2)."""

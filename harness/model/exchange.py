@@ -72,7 +72,7 @@ class Exchange:
         """What the exchange amounts to after its `run` was cancelled."""
         if self._accumulator.complete:
             return self._accumulator.reply(self._request_id)
-        return self._failed(fault_of(ended), open_text=ended.cause is Cause.INTERRUPT)
+        return self._failed(fault_of(ended), open_text=ended.cause in (Cause.INTERRUPT, Cause.ENOUGH))
 
     async def _opened(self) -> "httpx2.Response":
         import httpx2
@@ -164,6 +164,8 @@ def fault_of(ended: Ended) -> Fault:
             return Fault(FaultKind.CANCELLED, ended.reason)
         case Cause.RECONNECT:
             return Fault(FaultKind.TIMEOUT, ended.reason, error_code="reconnect_asked")
+        case Cause.ENOUGH:
+            return Fault(FaultKind.REPETITION, ended.reason)
         case Cause.SILENCE:
             return Fault(FaultKind.TIMEOUT, ended.reason)
 

@@ -20,6 +20,7 @@ class Cause(Enum):
     SILENCE = "silence"
     INTERRUPT = "interrupt"
     RECONNECT = "reconnect"
+    ENOUGH = "enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Patience:
         interrupt: asyncio.Event,
         reconnect: asyncio.Event | None,
         clock: Callable[[], float],
+        *,
+        enough: asyncio.Event | None = None,
     ) -> None:
         self._watchdog = watchdog
         self._hint_s = hint_s
@@ -53,6 +56,8 @@ class Patience:
         self._wishes = {Cause.INTERRUPT: interrupt}
         if reconnect is not None:
             self._wishes[Cause.RECONNECT] = reconnect
+        if enough is not None:
+            self._wishes[Cause.ENOUGH] = enough
         self._clock = clock
         self._scope: asyncio.Timeout | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -133,8 +138,12 @@ class Patience:
     def _wished(self, cause: Cause, waiter: asyncio.Task[bool]) -> None:
         if not waiter.cancelled():
             silent_s = self._watchdog.silent_s(self._clock())
-            reason = "interrupted" if cause is Cause.INTERRUPT else f"reconnect asked after {silent_s:.0f} s of silence"
-            self._end(cause, reason)
+            reasons = {
+                Cause.INTERRUPT: "interrupted",
+                Cause.RECONNECT: f"reconnect asked after {silent_s:.0f} s of silence",
+                Cause.ENOUGH: "the rest of the reply was not wanted",
+            }
+            self._end(cause, reasons[cause])
 
     def _end(self, cause: Cause, reason: str) -> None:
         if self._scope is not None and self._ended is None:

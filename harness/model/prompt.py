@@ -173,6 +173,12 @@ CONTINUE_AFTER_BREAK = (
 )
 """After a stream that broke behind a completed block (api R20)."""
 
+CONTINUE_WITHOUT_REPEATING = (
+    "Your reply began to repeat the same words again and again, so it was cut after the first time. Do not repeat that "
+    "part. If you have said what you wanted to say, say so in one sentence; otherwise go on with what comes next."
+)
+"""After a reply that repeated itself (seed 001)."""
+
 CONTINUE_AFTER_EMPTY = "Your reply was empty. Go on with the task, or say what came of it."
 """After an end_turn without content; asked once (api §4)."""
 
@@ -210,6 +216,11 @@ INTERRUPTION_NOTE = "(The person interrupted the turn here.)"
 PAUSE_NOTE = (
     "(The turn was paused here because too many tool calls failed; the person has seen a report. If they ask you to go "
     "on, begin with what can be done without the tools that fail.)"
+)
+
+LOOP_NOTE = (
+    "(The turn was ended here because it went in circles; the person has seen a report. If they ask you to go on, "
+    "begin with something that has not been tried.)"
 )
 
 

@@ -18,6 +18,8 @@ class Nudge(StrEnum):
     """The reply held nothing."""
     TOKEN_BUDGET = "token_budget"
     """A part of the token budget is left."""
+    REPEATED = "repeated"
+    """The reply repeated itself and was cut."""
     PAUSED = "paused"
     """The server paused its own tools. A history has to end with the user, so the model is asked to go on."""
 

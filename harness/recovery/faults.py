@@ -46,6 +46,8 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
         case Response.RELOAD_KEY:
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
+        case Response.CUT_SHORT:
+            return _cut_short(state, fault, limits)
         case Response.STOP:
             return stop(state, fault)
         case Response.RETRY | Response.RETRY_FRESH | Response.RETRY_ONCE | Response.RETRY_THEN_SWITCH:
@@ -83,6 +85,19 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
     reason = f"{fault.message}; complete text is kept, asking for the rest"
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
     return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, retry.wait, code=code)
+
+
+def _cut_short(state: TurnState, fault: Fault, limits: RecoveryLimits) -> Decision:
+    """The reply repeated itself. What came before counts; the model goes on from there, a few times (seed 001)."""
+    good = state.after_reply(fault.usage.output)
+    if fault.calls:
+        return RunTools(good, fault.message, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
+    if state.continuations >= limits.continuations:
+        reason = f"{fault.message}, also after {limits.continuations} continuations; what came before is kept"
+        return Stop(state, reason, TransitionCode.LOOP_STOPPED, speakable(fault.kept))
+    again = replace(good, continuations=state.continuations + 1)
+    reason = f"{fault.message}; asking to go on without repeating"
+    return Continue(again, reason, fault.kept, Nudge.REPEATED, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
 
 
 def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:

@@ -32,7 +32,7 @@ def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation:
     match outcome:
         case Fault(kind=FaultKind.OVERLOADED) if not broke_behind_an_answer(outcome):
             endpoints = endpoints.overloaded(state.model, now, limits.endpoint)
-        case Fault() if not broke_behind_an_answer(outcome):
+        case Fault() if not (broke_behind_an_answer(outcome) or outcome.kind is FaultKind.REPETITION):
             endpoints = endpoints.disturbed(state.model, now)
         case _:
             endpoints = endpoints.answered(state.model, now, limits.endpoint)
@@ -74,16 +74,21 @@ def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> St
     return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED)
 
 
-def after_tools(state: TurnState, limits: RecoveryLimits, *, interrupted: bool, paused: str = "") -> Stop | None:
+def after_tools(
+    state: TurnState, limits: RecoveryLimits, *, interrupted: bool, paused: str = "", stuck: str = ""
+) -> Stop | None:
     """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 17).
 
-    `paused` says why the breakers want a pause (resilience A12); empty: they do not.
+    `paused` says why the breakers want a pause (resilience A12), `stuck` why the escape mechanism wants the turn to
+    end (resilience B25); empty: they do not.
     """
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
     if paused:
         reason = f"paused: {paused}; go on by /retry, or by --continue with a prompt"
         return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
+    if stuck:
+        return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
     if limits.max_steps is not None and state.steps >= limits.max_steps:
         reason = f"stopped after {state.steps} model calls with tools (--max-turns {limits.max_steps})"
         return Stop(state, reason, TransitionCode.MAX_TURNS)

@@ -20,6 +20,7 @@ class Response(StrEnum):
     STRIP_THINKING = "leave out thinking blocks, once"
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
+    CUT_SHORT = "keep what came before, and ask to go on without repeating it"
     STOP = "end the turn and say what to do"
 
 
@@ -44,6 +45,7 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: Response.STOP,
         FaultKind.REFUSAL: Response.STOP,
         FaultKind.MALFORMED_RESPONSE: Response.RETRY,
+        FaultKind.REPETITION: Response.CUT_SHORT,
         FaultKind.CANCELLED: Response.STOP,
         FaultKind.UNKNOWN: Response.RETRY_ONCE,
     }

@@ -1,8 +1,8 @@
 """The transition codes as a table: why the loop goes round, or why a turn ends.
 
-Seventeen base codes (recovery §1.1) and five newer ones (M1). The table is data: tests enumerate it,
-`harness transitions` prints it, and `docs/transitions.md` is generated from it. A code that no scripted
-scenario can reach yet names in `reserved` the part of the program that will reach it.
+Seventeen base codes (recovery §1.1), five newer ones (M1), and one for an agent that goes in circles (resilience
+B25). The table is data: tests enumerate it, `harness transitions` prints it, and `docs/transitions.md` is generated
+from it. A code that no scripted scenario can reach yet names in `reserved` the part of the program that will reach it.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ _ROWS = (
     ),
     _continues(
         Code.MAX_OUTPUT_TOKENS_RECOVERY,
-        "a reply was cut at the raised cap, broke off after complete text, or was empty",
+        "a reply was cut at the raised cap, broke off after complete text, repeated itself, or was empty",
         "what is complete is kept; a hidden message asks to go on from there",
         "3 continuations in a row; an empty reply is asked again once in a turn",
     ),
@@ -166,6 +166,14 @@ _ROWS = (
         "tools failed as often as the failure budget allows, or nothing that is left can be done without open ones",
         "a report of what is done, what is not, and how the tools are; going on begins a fresh budget",
         "5 failures in a turn, those of one cause counted once",
+    ),
+    _ends(
+        Code.LOOP_STOPPED,
+        3,
+        "the agent goes in circles and nothing freed it, or its replies repeat themselves",
+        "a report of what repeats and what was tried; the session stays usable",
+        "the quotas of the ladder; a new prompt begins again",
+        reserved="escape (part 4)",
     ),
     _ends(Code.STOP_HOOK_PREVENTED, 3, "a stop hook ends the turn", "the answer stands", "-", HOOKS),
     _ends(Code.HOOK_STOPPED, 3, "a tool hook ends the turn", "the remaining calls are answered", "-", HOOKS),

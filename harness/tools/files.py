@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
-from harness.events import FailureCategory, Json, ToolOutcome
-from harness.tools.tool import Revision, ToolContext, ToolError, ToolResult, category_of, shorten_line
+from harness.events import FailureCategory, Json, Revision, ToolOutcome
+from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import PathError, resolve_within
 

@@ -4,14 +4,14 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, overload
 
 from pydantic import BaseModel, create_model
 
-from harness.events import FailureCategory, Json, PlanItem, Score, ToolOutcome
+from harness.events import FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
 from harness.tools.arguments import Arguments, parse, schema_of
 from harness.tools.output import as_text, shorten
 from harness.tools.waiting import uninterrupted
@@ -28,16 +28,6 @@ class Effect(StrEnum):
     READ = "read"
     WRITE = "write"
     RUN = "run"
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """What a resource holds at one moment."""
-
-    resource: str
-    """Its one name, whatever the arguments call it: for a file its path from the workspace, links resolved."""
-    digest: str
-    """Of the whole content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +118,15 @@ class Tool:
     a result can be seen to be older than a change (resilience A22)."""
     caches: bool = False
     """The tool is documented to answer from a cache at times."""
+    idempotent: bool | None = None
+    """Calling it again with the same arguments does no harm (resilience B21); None: where it only reads."""
+    polls: bool = False
+    """It is meant to be called again and again until something has happened (resilience B10)."""
+
+    @property
+    def repeatable(self) -> bool:
+        """The program may call it once more by itself."""
+        return self.effect is Effect.READ if self.idempotent is None else self.idempotent
 
     def spec(self) -> Json:
         """The tool as the Messages API wants it, keys always in the same order (api R28)."""
@@ -142,7 +141,7 @@ class Tool:
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
 def tool(
-    *, effect: Effect = ..., parallel: bool = ..., name: str | None = ...
+    *, effect: Effect = ..., parallel: bool = ..., polls: bool = ..., name: str | None = ...
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -150,6 +149,7 @@ def tool(
     *,
     effect: Effect = Effect.RUN,
     parallel: bool = False,
+    polls: bool = False,
     name: str | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a typed function with a docstring.
@@ -164,12 +164,13 @@ def tool(
     stands for itself, everything else becomes JSON. `ToolError` is the polite no; any other exception counts as a
     broken tool.
 
-    Without an `effect` the tool counts as one that runs things, so a person is asked first.
+    Without an `effect` the tool counts as one that runs things, so a person is asked first. With `polls` it may be
+    called again and again without being taken for a loop, within limits of time.
     Raises TypeError when the function has no docstring, or an argument has no type or no name.
     """
     if function is None:
-        return lambda function: _tool_of(function, effect, parallel, name)
-    return _tool_of(function, effect, parallel, name)
+        return lambda function: replace(_tool_of(function, effect, parallel, name), polls=polls)
+    return replace(_tool_of(function, effect, parallel, name), polls=polls)
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:

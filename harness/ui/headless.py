@@ -20,6 +20,7 @@ SUBTYPES = {
     TransitionCode.COMPLETED: "success",
     TransitionCode.MAX_TURNS: "error_max_turns",
     TransitionCode.FAILURE_BUDGET_PAUSED: "error_failure_budget",
+    TransitionCode.LOOP_STOPPED: "error_loop",
     TransitionCode.ABORTED_STREAMING: "interrupted",
     TransitionCode.ABORTED_TOOLS: "interrupted",
 }

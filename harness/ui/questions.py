@@ -1,9 +1,11 @@
 """Questions to a person at a terminal, and what counts as an answer."""
 
 import unicodedata
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeVar
 
-from harness.events import PermissionAsked, WaitOffered
+from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
 from harness.session import Answer, PermissionRequest, WaitChoice
 from harness.ui.line import Line, Tone
 from harness.ui.plain import Plain
@@ -57,6 +59,19 @@ class PlainAsker:
                 return choice
             self._plain.say(f"  please answer with a number from 1 to {len(choices)}")
 
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Ask about an agent that goes in circles; the end of input means stop."""
+        numbered = ", ".join(f"{number} {LOOP_CHOICES[choice]}" for number, choice in enumerate(asked.choices, start=1))
+        while True:
+            self._plain.ask(f"  {numbered}: ")
+            line = await self._answer()
+            if line is None:
+                self._plain.say("")
+                return LoopChoice.STOP
+            if (choice := choice_in(line, asked.choices)) is not None:
+                return choice
+            self._plain.say(f"  please answer with a number from 1 to {len(asked.choices)}")
+
     async def pause(self) -> str | None:
         """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop."""
         while True:
@@ -90,7 +105,20 @@ def permission_in(line: str) -> Answer | None:
             return None
 
 
-def choice_in(line: str, choices: tuple[WaitChoice, ...]) -> WaitChoice | None:
+LOOP_CHOICES: Mapping[LoopChoice, str] = MappingProxyType(
+    {
+        LoopChoice.CONTINUE: "let it go on",
+        LoopChoice.OFF: "watch for no loops in this session",
+        LoopChoice.ROLL_BACK: "back to before the loop",
+        LoopChoice.STOP: "stop",
+    }
+)
+"""What can be answered about a loop, in words."""
+
+T = TypeVar("T", bound=str)
+
+
+def choice_in(line: str, choices: Sequence[T]) -> T | None:
     """The choice that was typed, as its number, its name or the beginning of its name. None: not understood."""
     typed = unicodedata.normalize("NFKC", line.strip()).lower()
     if typed.isdigit() and 1 <= int(typed) <= len(choices):

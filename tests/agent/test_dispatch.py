@@ -28,7 +28,7 @@ from harness.events import (
     TransitionCode,
     WaitOffered,
 )
-from harness.executor.asker import WaitChoice
+from harness.executor.asker import Nobody, WaitChoice
 from harness.permissions import Answer, PermissionRequest
 from harness.tools import Effect, Tool, ToolHealth, tool
 from tests.agent.stage import Played, Stage, calls, says, stage
@@ -107,7 +107,7 @@ async def test_the_model_is_told_why_and_what_can_take_the_place_best_first(tmp_
 async def test_the_tool_that_was_offered_is_decided_and_allowed_under_its_own_name(tmp_path: Path) -> None:
     asked: list[str] = []
 
-    class Person:
+    class Person(Nobody):
         present = True
 
         async def permission(self, question: PermissionAsked, request: PermissionRequest) -> Answer:
@@ -224,7 +224,7 @@ async def test_a_probe_that_is_not_allowed_gives_the_next_call_another_one(tmp_p
     wobbly = flaky("wobbly", LATE, LATE, LATE, "well", effect=Effect.RUN)
     answers = iter(["once", "once", "once", "no", "once"])
 
-    class Person:
+    class Person(Nobody):
         present = True
 
         async def permission(self, question: PermissionAsked, request: PermissionRequest) -> Answer:

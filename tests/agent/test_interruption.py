@@ -28,7 +28,7 @@ from harness.events import (
     TurnEnded,
     WaitOffered,
 )
-from harness.executor.asker import WaitChoice
+from harness.executor.asker import Nobody, WaitChoice
 from harness.model.prompt import INTERRUPTION_NOTE
 from harness.permissions import Answer, PermissionRequest
 from harness.practice.script import Script
@@ -74,7 +74,7 @@ RICH = (
 """Parallel tools, a permission question, two waits for a retry, a compaction, a broken stream, streamed text."""
 
 
-class SlowPerson:
+class SlowPerson(Nobody):
     """Says yes, but only after the front end has shown the question."""
 
     present = True

@@ -19,7 +19,7 @@ from harness.events import (
     WaitAnswered,
     WaitOffered,
 )
-from harness.executor.asker import WaitChoice
+from harness.executor.asker import Nobody, WaitChoice
 from harness.permissions import Answer, PermissionRequest
 from harness.settings import Settings
 from tests.agent.stage import KEY, VirtualClock, calls, fails, run, says, settings_of, stage
@@ -136,7 +136,7 @@ async def test_ten_retries_of_a_request_and_thirty_of_a_turn(tmp_path: Path) -> 
 
 
 @dataclass
-class Person:
+class Person(Nobody):
     """Chooses about long waits."""
 
     choice: WaitChoice

@@ -16,7 +16,7 @@ from harness.events import (
     TransitionCode,
     WaitOffered,
 )
-from harness.executor.asker import WaitChoice
+from harness.executor.asker import Nobody, WaitChoice
 from harness.permissions import Answer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
 from harness.tools.tool import RESULT_CHARACTERS
@@ -152,7 +152,7 @@ async def test_what_goes_wrong_with_a_call_goes_back_to_the_model_as_an_error(ba
 # ── permission ──────────────────────────────────────────────────────────────────────────────────────
 
 
-class Person:
+class Person(Nobody):
     """Allows what does not delete."""
 
     present = True

@@ -64,6 +64,7 @@ POSTS_UNTIL_THE_END = {
     Kind.REQUEST_TOO_LARGE: (2, Code.PROMPT_TOO_LONG),
     Kind.MAX_TOKENS_OVERFLOW: (2, Code.PROMPT_TOO_LONG),
     Kind.REFUSAL: (1, Code.MODEL_ERROR),
+    Kind.REPETITION: (4, Code.LOOP_STOPPED),
     Kind.CANCELLED: (1, Code.ABORTED_STREAMING),
 }
 """Requests that are sent when the same fault comes for ever, and how the turn ends. Written from the requirements."""

@@ -33,6 +33,7 @@ BASE = {
     "max_turns",
 }
 NEWER = {"api_error", "compaction_thrash", "malformed_tool_use", "budget_exhausted", "failure_budget_paused"}
+ESCAPE = {"loop_stopped"}
 CONTINUES = {
     "next_turn",
     "max_output_tokens_escalate",
@@ -42,7 +43,7 @@ CONTINUES = {
     "stop_hook_blocking",
     "token_budget_continuation",
 }
-RESERVED = {"stop_hook_blocking", "stop_hook_prevented", "hook_stopped"}
+RESERVED = {"stop_hook_blocking", "stop_hook_prevented", "hook_stopped", "loop_stopped"}
 
 FULL = replace(ORDINARY, prompt_tokens=190_000)
 THRASHING = CompactionHealth().compacting(1).compacting(2).compacting(3)
@@ -71,8 +72,8 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
 """One way to each code that the policy gives. None of them is left to the executor."""
 
 
-def test_the_seventeen_base_codes_and_the_five_newer_ones_exist() -> None:
-    assert {str(code) for code in Code} == BASE | NEWER
+def test_the_seventeen_base_codes_the_five_newer_ones_and_that_of_the_escape_mechanism_exist() -> None:
+    assert {str(code) for code in Code} == BASE | NEWER | ESCAPE
     assert len(BASE) + len(NEWER) == 22
 
 
@@ -113,6 +114,7 @@ def test_every_code_that_goes_on_names_what_ends_it() -> None:
         (Code.BLOCKING_LIMIT, 3),
         (Code.COMPACTION_THRASH, 3),
         (Code.FAILURE_BUDGET_PAUSED, 3),
+        (Code.LOOP_STOPPED, 3),
         (Code.STOP_HOOK_PREVENTED, 3),
         (Code.HOOK_STOPPED, 3),
         (Code.ABORTED_STREAMING, 130),

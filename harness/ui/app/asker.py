@@ -4,15 +4,18 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from textual.content import Content
 
-from harness.events import PauseReport, PermissionAsked, WaitOffered
+from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, WaitOffered
 from harness.session import Answer, PermissionRequest, WaitChoice
 from harness.ui.app.question import Choice, Question
 from harness.ui.lines import seconds
+from harness.ui.questions import LOOP_CHOICES
 from harness.ui.transcript.call_look import detail_content
 
 WIDEST = 400
 """Characters of a line of what is asked about; nothing of a command may be out of sight."""
 MOST_LINES = 2_000
+
+LOOP_KEYS = {LoopChoice.CONTINUE: "c", LoopChoice.OFF: "o", LoopChoice.ROLL_BACK: "b", LoopChoice.STOP: "s"}
 
 Put = Callable[[Question], Awaitable[tuple[str, str]]]
 """Shows a question and gives the value and the text of its answer; cancelled when nobody wants it any more."""
@@ -55,6 +58,13 @@ class ScreenAsker:
                 return choice
             case _:
                 return "stop"
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Ask about an agent that goes in circles."""
+        choices = tuple(Choice(LOOP_KEYS[choice], LOOP_CHOICES[choice], choice) for choice in asked.choices)
+        title = f"The agent goes in circles: {asked.loop.summary}, {asked.loop.copies} times"
+        value, _ = await self._put(Question(title, choices))
+        return next((choice for choice in asked.choices if choice == value), LoopChoice.STOP)
 
     async def pause(self, report: PauseReport, troubled: Sequence[str]) -> str | None:
         """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop.

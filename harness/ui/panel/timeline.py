@@ -34,6 +34,7 @@ SKIPPED = Sign("○", TROUBLE, "a tool was skipped")
 ESCALATED = Sign("▲", TROUBLE, "asked for a longer answer")
 CONTINUED = Sign("…", TROUBLE, "asked to go on")
 PAUSED = Sign("‖", BAD, "paused")
+CIRCLED = Sign("⟳", BAD, "stopped in a loop")
 STOPPED = Sign("■", TROUBLE, "interrupted")
 LIMITED = Sign("▪", TROUBLE, "stopped by a limit")
 PROBED = Sign("◌", TROUBLE, "a tool was tried again")
@@ -49,6 +50,7 @@ BY_CODE: dict[Code, Sign] = {
     Code.REACTIVE_COMPACT_RETRY: COMPACTED,
     Code.COLLAPSE_DRAIN_RETRY: COMPACTED,
     Code.FAILURE_BUDGET_PAUSED: PAUSED,
+    Code.LOOP_STOPPED: CIRCLED,
     Code.ABORTED_STREAMING: STOPPED,
     Code.ABORTED_TOOLS: STOPPED,
     Code.MAX_TURNS: LIMITED,
