@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from harness.escape.digests import digest
 from harness.escape.observations import Call, Visit
-from harness.escape.polls import Polls, Watched
+from harness.escape.polls import Polls, PollsSnapshot
 from harness.escape.repeats import Mark, Run, Stream, StreamSnapshot, wanted_runs
 from harness.escape.stagnation import Stagnation, StagnationSnapshot
 from harness.escape.thresholds import Thresholds
@@ -35,7 +35,7 @@ class DetectorsSnapshot:
     streams: tuple[StreamSnapshot, ...]
     calls: StreamSnapshot | None
     stagnation: StagnationSnapshot
-    polls: tuple[Watched, ...]
+    polls: PollsSnapshot
     state: str
 
 
@@ -161,7 +161,7 @@ class Detectors:
         """What was done besides waiting. News from a poll is something new, whatever was done beside it."""
         symbol = None if news else _batch(work)
         if symbol is not None and not self._interactions.tail.knows(symbol):
-            self._polls.clear()
+            self._polls.restart()
         mark = _mark(list(work.values()))
         if len(work) > 1 and self._calls is None:
             self._calls = self._forked(self._interactions.snapshot())

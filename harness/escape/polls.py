@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from harness.escape.digests import digest
 from harness.escape.observations import Call, Poll
@@ -35,28 +36,40 @@ class Watched:
         return self.call.at - self.since > self.limits.total_s
 
 
+@dataclass(frozen=True, slots=True)
+class PollsSnapshot:
+    """The polls as they were at some moment."""
+
+    watched: tuple[Watched, ...]
+    answers: tuple[tuple[str, tuple[str, bool]], ...]
+
+
 class Polls:
-    """The polls that are under way. New work of another kind begins them afresh."""
+    """The polls that are under way."""
 
     def __init__(self) -> None:
         self._watched: dict[str, Watched] = {}
         """By action, the last asked one last."""
+        self._answers: dict[str, tuple[str, bool]] = {}
+        """By action the last result, and whether it was a success."""
 
     def see(self, calls: Iterable[Call]) -> bool:
         """The polls of one step. Returns whether any of them had news."""
         news = False
         for call in {one.action: one for one in calls}.values():
-            before = self._watched.pop(call.action, None)
-            after = _asked(before, call)
-            news = news or after.same == 1
-            self._watched[call.action] = after
-            if len(self._watched) > MOST_POLLS:
-                del self._watched[next(iter(self._watched))]
+            news = news or self._answers.get(call.action) != (call.result, call.ok)
+            _newest(self._answers, call.action, (call.result, call.ok))
+            _newest(self._watched, call.action, _asked(self._watched.get(call.action), call))
         return news
+
+    def restart(self) -> None:
+        """Other work was done: all waiting begins anew."""
+        self._watched.clear()
 
     def clear(self) -> None:
         """Forget everything."""
         self._watched.clear()
+        self._answers.clear()
 
     def loops(self, copies: int) -> tuple[Loop, ...]:
         """The polls that are beyond their limits: those that took too long before those that came too early.
@@ -76,13 +89,25 @@ class Polls:
         """Times in a row that the most hurried poll came too early."""
         return max((one.hurried for one in self._watched.values()), default=0)
 
-    def snapshot(self) -> tuple[Watched, ...]:
+    def snapshot(self) -> PollsSnapshot:
         """What can be given to `restore` later."""
-        return tuple(self._watched.values())
+        return PollsSnapshot(tuple(self._watched.values()), tuple(self._answers.items()))
 
-    def restore(self, snapshot: tuple[Watched, ...]) -> None:
+    def restore(self, snapshot: PollsSnapshot) -> None:
         """Be as at the snapshot."""
-        self._watched = {one.call.action: one for one in snapshot}
+        self._watched = {one.call.action: one for one in snapshot.watched}
+        self._answers = dict(snapshot.answers)
+
+
+Value = TypeVar("Value")
+
+
+def _newest(values: dict[str, Value], key: str, value: Value) -> None:
+    """Keep a value as the newest of at most `MOST_POLLS`."""
+    values.pop(key, None)
+    values[key] = value
+    if len(values) > MOST_POLLS:
+        del values[next(iter(values))]
 
 
 def _asked(before: Watched | None, call: Call) -> Watched:

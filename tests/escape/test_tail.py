@@ -129,8 +129,8 @@ def test_a_tail_that_is_made_shorter_or_longer_keeps_the_runs_it_can(
 ) -> None:
     tail = seen([*before], 6)
     tail.resize(to)
-    symbols: Symbols = [*before]
-    for symbol in [None, *after] if to > 6 else after:  # lags beyond the old ones are known from here on
+    for symbol in after:
         tail.push(symbol)
-        symbols.append(symbol)
-    assert [tail.run(period) for period in range(1, to + 1)] == [oracle.run(symbols, p) for p in range(1, to + 1)]
+    everything, kept = [*before, *after], [*before[-6:], *after]
+    known = {period: oracle.run(everything if period <= 6 else kept, period) for period in range(1, to + 1)}
+    assert {period: tail.run(period) for period in known} == known
