@@ -70,7 +70,7 @@ SCREEN = ("ui/app/", "ui/panel/", "ui/transcript/", "ui/serving/driver.py")
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 
 PURE = {"bisect", "difflib", "graphlib", "collections", "dataclasses", "enum", "functools", "itertools", "math", "re"}
-PURE |= {"hashlib", "json", "textwrap", "types", "typing"}
+PURE |= {"errno", "hashlib", "json", "textwrap", "types", "typing"}
 """What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
 
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
