@@ -22,17 +22,31 @@ def walk_files(base: Path, root: Path, stopped: Callable[[], bool] = lambda: Fal
     ignored was asked for by name, so the rules above it do not count. Ends early once `stopped` says so. Folders
     that cannot be read are left out.
     """
+    for entry, ignored in walk(base, root, stopped):
+        if not ignored and entry.is_file() and _stays_inside(entry, root):
+            yield entry.path
+
+
+def walk(
+    base: Path, root: Path, stopped: Callable[[], bool] = lambda: False
+) -> Iterator[tuple[os.DirEntry[str], bool]]:
+    """Everything below `base` that is no folder, links and pipes too, and whether it is ignored; as `walk_files`.
+
+    A folder that is ignored is one entry, and nothing below it is.
+    """
     waiting = [(str(base), _rules_above(base, root))]
     while waiting and not stopped():
         folder, rules = waiting.pop()
         rules = _with_rules_of(folder, rules)
         folders = []
         for entry in _entries(folder):
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git" and not _ignored(entry.path + "/", rules):
+            if not entry.is_dir(follow_symlinks=False):
+                yield entry, _ignored(entry.path, rules)
+            elif entry.name != ".git":
+                if _ignored(entry.path + "/", rules):
+                    yield entry, True
+                else:
                     folders.append((entry.path, rules))
-            elif entry.is_file() and not _ignored(entry.path, rules) and _stays_inside(entry, root):
-                yield entry.path
         waiting += reversed(folders)
 
 
