@@ -19,7 +19,18 @@ PACKAGE = Path(harness.__file__).parent
 GROUND = {"errors", "secret", "clock", "visible"}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape"}
-ROOMS = {*POLICY_ROOMS, "events", "model", "tools", "permissions", "practice", "journal", "export", "settings"}
+ROOMS = {
+    *POLICY_ROOMS,
+    "events",
+    "model",
+    "tools",
+    "checkpoints",
+    "permissions",
+    "practice",
+    "journal",
+    "export",
+    "settings",
+}
 AGENT_LEVEL = {
     "agent",
     "executor",
@@ -46,6 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
     "escape": {"events"},
+    "checkpoints": {"events", "tools", *GROUND},
     "graphs": {"events", "escape", "breakers", *GROUND},
     "model": {"events", *GROUND},
     "tools": {"events", *GROUND},

@@ -1,0 +1,180 @@
+"""Keep what the workspace holds, show what changed since, and restore it."""
+
+import asyncio
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable
+from logging import Logger
+from pathlib import Path
+from typing import TypeVar
+
+from harness.checkpoints.contents import Contents, ContentsError, Copies
+from harness.checkpoints.listing import Listing, listed_by_git, listed_by_walking
+from harness.checkpoints.manifest import read_manifest, written
+from harness.checkpoints.objects import Objects
+from harness.checkpoints.restoring import changes, restore
+from harness.checkpoints.scanning import Scan, Scanner
+from harness.checkpoints.tree import Tree
+from harness.checkpoints.values import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
+from harness.tools.waiting import uninterrupted
+
+T = TypeVar("T")
+Proceed = Callable[[], None]
+"""Raises CheckpointError when the work has to stop."""
+
+
+class Checkpoints:
+    """The checkpoints of one session.
+
+    All work is done in a thread and one after the other; a cancelled call returns when its thread has ended. A
+    process that is killed in the middle leaves every earlier checkpoint usable. Kept are contents, links and
+    permission bits; not owners, times, extended attributes, hard links, and folders that are empty.
+    """
+
+    def __init__(self, workspace: Path, folder: Path, *, limits: CheckpointLimits | None = None, log: Logger) -> None:
+        """
+        Args:
+            workspace: the folder whose files are kept.
+            folder: the session's own, made when needed. Nothing is written elsewhere, but for what a restore does.
+            limits: how much is kept.
+            log: gets why git could not be used.
+        """
+        self._workspace = workspace.resolve()
+        self._folder = folder.resolve()
+        self._limits = limits or CheckpointLimits()
+        self._log = log
+        self._scanner = Scanner(self._limits)
+        self._stores: dict[How, Contents] = {
+            "git": Objects(self._folder / "git", self._limits.time_s),
+            "copies": Copies(self._folder / "copies"),
+        }
+        self._sizes: dict[How, dict[str, int]] | None = None
+        """As `_known` has found them, once it was asked."""
+        self._one_at_a_time = asyncio.Lock()
+
+    async def keep(self, turn: int, step: int) -> Kept:
+        """Keep what the workspace holds now. Cheap where little has changed.
+
+        Raises CheckpointError; then nothing has been kept.
+        """
+        return await self._in_thread(lambda proceed: self._keep(f"turn {turn}, step {step}", (), proceed)[0])
+
+    async def changes_since(self, id: str) -> tuple[Change, ...]:
+        """The paths that differ now, sorted: what a restore would undo. Raises CheckpointError."""
+
+        def compare(proceed: Proceed) -> tuple[Change, ...]:
+            target, _ = read_manifest(id, self._manifests)
+            listing, _ = self._listed(proceed)
+            with Tree(self._workspace) as tree:
+                now = self._scanner.scan(tree, {*listing.paths, *target.entries}, listing.left_out, proceed=proceed)
+            return tuple(changes(target, now.manifest))
+
+        return await self._in_thread(compare)
+
+    async def restore(self, id: str) -> Restored:
+        """Undo what `changes_since` shows, and report what cannot be undone. The present state is kept first.
+
+        Raises CheckpointError before anything has been changed.
+        """
+
+        def work(proceed: Proceed) -> Restored:
+            target, how = read_manifest(id, self._manifests)
+            undo, now = self._keep(f"before going back to {id}", target.entries, proceed)
+            with Tree(self._workspace) as tree:
+                outcome = restore(target, now, self._stores[how], tree)
+            return Restored(undo.id, tuple(outcome.written), tuple(outcome.removed), tuple(outcome.not_undone))
+
+        return await self._in_thread(work)
+
+    async def forget(self) -> None:
+        """Remove every checkpoint of this session. Raises CheckpointError."""
+
+        def work(_: Proceed) -> None:
+            self._sizes = None
+            if self._folder.exists():
+                shutil.rmtree(self._folder)
+
+        await self._in_thread(work)
+
+    @property
+    def _manifests(self) -> Path:
+        return self._folder / "manifests"
+
+    async def _in_thread(self, work: Callable[[Proceed], T]) -> T:
+        async with self._one_at_a_time:
+            stop = threading.Event()
+            deadline = time.monotonic() + self._limits.time_s
+
+            def proceed() -> None:
+                if stop.is_set() or time.monotonic() > deadline:
+                    raise CheckpointError(f"Looking through the files took longer than {self._limits.time_s:g} s.")
+
+            try:
+                return await uninterrupted(asyncio.to_thread(work, proceed), stop.set)
+            except OSError as error:
+                where = f" {error.filename}:" if error.filename else ""
+                raise CheckpointError(f"The files cannot be kept or restored:{where} {error.strerror}.") from error
+
+    def _keep(self, note: str, also: Iterable[str], proceed: Proceed) -> tuple[Kept, Scan]:
+        listing, how = self._listed(proceed)
+        paths = {*listing.paths, *also}
+        if how == "git":
+            try:
+                return self._stored("git", note, paths, listing.left_out, proceed)
+            except ContentsError as error:
+                self._log.warning("checkpoint: plain copies in place of git: %s", error)
+        try:
+            return self._stored("copies", note, paths, listing.left_out, proceed)
+        except ContentsError as error:
+            raise CheckpointError(f"The files cannot be kept: {error}.") from error
+
+    def _listed(self, proceed: Proceed) -> tuple[Listing, How]:
+        """What to look at; never our own folder, should it lie in the workspace."""
+        listing = listed_by_git(self._workspace, self._limits.time_s)
+        how: How = "copies" if listing is None else "git"
+        listing = listing or listed_by_walking(self._workspace, proceed)
+        if not self._folder.is_relative_to(self._workspace):
+            return listing, how
+        ours = f"{self._folder.relative_to(self._workspace)}/"
+        paths = frozenset(path for path in listing.paths if not path.startswith(ours))
+        return Listing(paths, {**listing.left_out, ours: "the checkpoints themselves"}), how
+
+    def _stored(
+        self, how: How, note: str, paths: set[str], left_out: dict[str, str], proceed: Proceed
+    ) -> tuple[Kept, Scan]:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        known = self._known()
+        with Tree(self._workspace) as tree, self._stores[how].writing() as writing:
+            added: dict[str, int] = {}
+            room = self._limits.stored_bytes - sum(sum(sizes.values()) for sizes in known.values())
+
+            def store(id: str, data: bytes) -> None:
+                nonlocal room
+                room -= len(data)
+                if room < 0:
+                    raise CheckpointError(
+                        f"The checkpoints of this session hold {self._limits.stored_bytes / 1e6:,.0f} MB, "
+                        "and nothing more is kept."
+                    )
+                added[id] = len(data)
+                writing.add(id, data)
+
+            scan = self._scanner.scan(
+                tree, paths, left_out, stored=lambda id: id in known[how] or id in added, store=store, proceed=proceed
+            )
+            id = scan.manifest.id(how)
+            if not (self._manifests / f"{id}.json").exists():
+                writing.commit(scan.manifest, note)
+        known[how].update(added)
+        written(scan.manifest, how, self._manifests)
+        return Kept(id, how, len(scan.manifest.entries), scan.manifest.left_out_lines()), scan
+
+    def _known(self) -> dict[How, dict[str, int]]:
+        """Bytes of every content in each store, by id; what no manifest names does not count as stored."""
+        if self._sizes is None:
+            self._sizes = {"git": {}, "copies": {}}
+            for path in self._manifests.glob("*.json"):
+                manifest, how = read_manifest(path.stem, self._manifests)
+                self._sizes[how].update({entry.content: entry.size for entry in manifest.entries.values()})
+        return self._sizes

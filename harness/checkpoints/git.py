@@ -1,0 +1,69 @@
+"""Run git so that nothing of the person's repository, configuration or environment can change what it does."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+_QUIET = {
+    "core.fsmonitor": "false",  # would start a program of the repository's choice
+    "core.untrackedCache": "false",
+    "core.hooksPath": os.devnull,
+}
+
+
+class GitError(Exception):
+    """git is missing, too old, took too long, or refused."""
+
+
+def environment() -> dict[str, str]:
+    """Ours without the variables of git, which may lead to another repository, and in plain English."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def start(
+    *arguments: str,
+    cwd: Path,
+    settings: Mapping[str, str],
+    stdin: int | IO[bytes],
+    stdout: int | IO[bytes],
+    stderr: int | IO[bytes],
+    extra: Mapping[str, str],
+) -> subprocess.Popen[bytes]:
+    """Start git in a group of its own, where Ctrl+C in the terminal does not reach it. Raises GitError."""
+    program = shutil.which("git")
+    if program is None:
+        raise GitError("git is not installed")
+    given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    try:
+        return subprocess.Popen(
+            [program, *given, *arguments],
+            cwd=cwd,
+            env={**environment(), **extra},
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            process_group=0,
+        )
+    except OSError as error:
+        raise GitError(f"git cannot be started: {error}") from error
+
+
+def answer(*arguments: str, cwd: Path, time_s: float, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
+    """What a reading command of git prints about the person's repository around `cwd`. Raises GitError."""
+    pipe = subprocess.PIPE
+    process = start(*arguments, cwd=cwd, settings=_QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
+    try:
+        printed, complaint = process.communicate(given, time_s)
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"git {arguments[0]} took longer than {time_s:g} s") from error
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    if process.returncode not in fine:
+        raise GitError(complaint.decode(errors="replace").strip() or f"git {arguments[0]} failed")
+    return printed
