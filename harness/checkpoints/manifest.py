@@ -1,6 +1,7 @@
 """What one checkpoint holds, by path: written as one JSON file, whole or not at all."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -95,6 +96,8 @@ def written(manifest: Manifest, how: How, folder: Path) -> str:
 
 def read_manifest(id: str, folder: Path) -> tuple[Manifest, How]:
     """The manifest of that id, and where its contents lie. Raises CheckpointError."""
+    if not re.fullmatch("[0-9a-f]{16}", id):
+        raise CheckpointError(f"There is no checkpoint {id!r}: its id would be 16 hex digits.")
     try:
         values = json.loads((folder / f"{id}.json").read_bytes())
         entries = {path: Entry(*entry) for path, entry in values["entries"].items()}

@@ -12,22 +12,17 @@ from harness.checkpoints.values import CheckpointLimits
 from harness.tools.workspace import kind
 
 Signature = tuple[int, ...]
-"""What changes when a file is written, replaced or given other permissions."""
 
 SETTLED_NS = 2_000_000_000
 """A file that changed so recently could change again within one tick of the disk's clock, and is read again."""
 
 
 def signature(status: os.stat_result) -> Signature:
-    """Equal as long as nobody has touched the file, unless within one tick of the disk's clock."""
-    return (
-        status.st_mode,
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_ino,
-        status.st_dev,
-    )
+    """Changes when a file is written, replaced or given other permissions.
+
+    Not the time of the last change of status (ctime): that also moves when another name of the same file goes.
+    """
+    return status.st_mode, status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +34,17 @@ class Scan:
     """Of every kept path, as it was when its content was read."""
 
 
+_NEVER_READ: tuple[Signature, int, Entry] = ((), 0, Entry("file", 0, 0, ""))
+
+
 @dataclass(slots=True)
 class Scanner:
     """Remembers what it has read, so that a file that nobody touched is not read again."""
 
     limits: CheckpointLimits
-    _known: dict[str, tuple[Signature, Entry]] = field(default_factory=dict)
+    settled_ns: int = SETTLED_NS
+    _known: dict[str, tuple[Signature, int, Entry]] = field(default_factory=dict)
+    """Entry of a path, its signature and its ctime, which nobody can put back, when it was read."""
 
     def scan(
         self,
@@ -69,8 +69,8 @@ class Scanner:
         entries: dict[str, Entry] = {}
         seen: dict[str, Signature] = {}
         left_out, beyond, total = dict(left_out), None, 0
-        settled_before = time.time_ns() - SETTLED_NS
-        fresh: dict[str, tuple[Signature, Entry]] = {}
+        settled_before = time.time_ns() - self.settled_ns
+        fresh: dict[str, tuple[Signature, int, Entry]] = {}
         for path in sorted(paths):
             proceed()
             try:
@@ -83,17 +83,17 @@ class Scanner:
                 if len(entries) == self.limits.files or total + status.st_size > self.limits.total_bytes:
                     beyond = path
                     break
-                mark, entry = self._entry(tree, path, status, stored, store)
+                status, entry = self._entry(tree, path, status, stored, store)
             except FileNotFoundError:
                 continue  # gone while we looked
             except OSError as error:
                 left_out[path] = f"cannot be read: {error.strerror or error}"
                 continue
             total += entry.size
-            entries[path], seen[path] = entry, mark
+            entries[path], seen[path] = entry, signature(status)
             left_out.pop(path, None)
             if status.st_ctime_ns < settled_before:
-                fresh[path] = mark, entry
+                fresh[path] = seen[path], status.st_ctime_ns, entry
         self._known = fresh
         return Scan(Manifest(entries, left_out, beyond), seen)
 
@@ -113,10 +113,10 @@ class Scanner:
         status: os.stat_result,
         stored: Callable[[str], bool],
         store: Callable[[str, bytes], None],
-    ) -> tuple[Signature, Entry]:
-        known = self._known.get(path)
-        if known is not None and known[0] == signature(status) and stored(known[1].content):
-            return known
+    ) -> tuple[os.stat_result, Entry]:
+        mark, changed_at, entry = self._known.get(path, _NEVER_READ)
+        if mark == signature(status) and changed_at == status.st_ctime_ns and stored(entry.content):
+            return status, entry
         if stat.S_ISLNK(status.st_mode):
             data = tree.target(path)
         else:
@@ -127,5 +127,5 @@ class Scanner:
         if not stored(id):
             store(id, data)
         if stat.S_ISLNK(status.st_mode):
-            return signature(status), Entry("link", 0, len(data), id)
-        return signature(status), Entry("file", stat.S_IMODE(status.st_mode) & 0o777, len(data), id)
+            return status, Entry("link", 0, len(data), id)
+        return status, Entry("file", stat.S_IMODE(status.st_mode) & 0o777, len(data), id)

@@ -1,0 +1,241 @@
+"""Keep, compare, restore, undo, forget: with a repository and without one."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.checkpoints import Change, ChangeKind, CheckpointError, CheckpointLimits, Checkpoints
+from tests.checkpoints.places import checkpoints, state_of, write
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_restore_brings_back_what_was_changed_and_takes_away_what_was_added(
+    workspace: Path, kept: Checkpoints, how: str
+) -> None:
+    write(workspace / "edited", "old")
+    write(workspace / "deep/down/deleted", "gone soon")
+    write(workspace / "run.sh", "#!/bin/sh\n", 0o755)
+    (workspace / "link").symlink_to("edited")
+    before = state_of(workspace)
+    first = await kept.keep(1, 1)
+    assert (first.how, first.files, first.left_out) == (how, 4, ())
+
+    write(workspace / "edited", "new")
+    (workspace / "deep/down/deleted").unlink()
+    (workspace / "deep/down").rmdir()
+    (workspace / "run.sh").chmod(0o644)
+    (workspace / "link").unlink()
+    write(workspace / "link", "a file now")
+    write(workspace / "new/folder/added")
+    after = state_of(workspace)
+    assert await kept.changes_since(first.id) == (
+        Change("deep/down/deleted", ChangeKind.REMOVED),
+        Change("edited", ChangeKind.CHANGED),
+        Change("link", ChangeKind.CHANGED),
+        Change("new/folder/added", ChangeKind.ADDED),
+        Change("run.sh", ChangeKind.CHANGED),
+    )
+
+    restored = await kept.restore(first.id)
+    assert state_of(workspace) == before
+    assert set(restored.written) == {"deep/down/deleted", "edited", "link", "run.sh"}
+    assert restored.removed == ("new/folder/added",)
+    assert restored.not_undone == ()
+    assert not (workspace / "new").exists()
+    assert await kept.changes_since(first.id) == ()
+
+    await kept.restore(restored.undo)
+    assert state_of(workspace) == after
+
+
+async def test_the_same_state_has_the_same_id(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / "a", "1")
+    first = await kept.keep(1, 1)
+    assert await kept.keep(1, 2) == first
+    write(workspace / "a", "2")
+    second = await kept.keep(1, 3)
+    assert second.id != first.id
+    write(workspace / "a", "1")
+    assert await kept.keep(1, 4) == first
+
+
+async def test_an_empty_workspace_can_be_kept_and_restored(workspace: Path, kept: Checkpoints) -> None:
+    nothing = await kept.keep(0, 0)
+    assert nothing.files == 0
+    write(workspace / "a/b", "1")
+    assert (await kept.restore(nothing.id)).removed == ("a/b",)
+    assert state_of(workspace) == {}
+
+
+async def test_another_process_of_the_session_finds_the_checkpoints(workspace: Path, tmp_path: Path) -> None:
+    write(workspace / "a", "1")
+    first = await checkpoints(workspace, tmp_path / "session").keep(1, 1)
+    write(workspace / "a", "2")
+    resumed = checkpoints(workspace, tmp_path / "session")
+    await resumed.keep(2, 1)
+    await resumed.restore(first.id)
+    assert (workspace / "a").read_text() == "1"
+
+
+async def test_forgetting_removes_everything_and_leaves_the_workspace(
+    workspace: Path, kept: Checkpoints, tmp_path: Path
+) -> None:
+    write(workspace / "a", "1")
+    first = await kept.keep(1, 1)
+    await kept.forget()
+    assert not (tmp_path / "session").exists()
+    with pytest.raises(CheckpointError, match=f"no checkpoint {first.id}"):
+        await kept.restore(first.id)
+    await kept.forget()
+    assert await kept.keep(1, 2) == first
+    assert state_of(workspace) == {"a": ("file", 0o644, b"1")}
+
+
+@pytest.mark.parametrize("id", ["", "0123456789abcdef", "../../secret"])
+async def test_an_unknown_id_is_refused_in_one_sentence(kept: Checkpoints, id: str) -> None:
+    with pytest.raises(CheckpointError, match="There is no checkpoint"):
+        await kept.changes_since(id)
+
+
+async def test_what_is_ignored_is_said_and_never_touched(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / ".gitignore", "*.log\nbuild/\n")
+    write(workspace / "a.log", "1")
+    write(workspace / "build/out", "1")
+    write(workspace / "src/a", "1")
+    first = await kept.keep(1, 1)
+    assert first.files == 2
+    assert first.left_out == ("ignored by git: a.log, build/",)
+
+    (workspace / ".gitignore").unlink()  # now everything looks as if it had been added
+    write(workspace / "a.log", "2")
+    write(workspace / "build/more", "2")
+    assert await kept.changes_since(first.id) == (Change(".gitignore", ChangeKind.REMOVED),)
+    await kept.restore(first.id)
+    assert (workspace / "a.log").read_text() == "2"
+    assert (workspace / "build/more").read_text() == "2"
+
+
+async def test_a_file_that_is_ignored_only_since_is_restored_all_the_same(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / "notes.txt", "1")
+    first = await kept.keep(1, 1)
+    write(workspace / "notes.txt", "2")
+    write(workspace / "other.txt", "2")
+    write(workspace / ".gitignore", "*.txt\n")
+    restored = await kept.restore(first.id)
+    assert (workspace / "notes.txt").read_text() == "1"
+    assert restored.not_undone == ("other.txt: ignored by git; it stays as it is",)
+    await kept.restore(restored.undo)
+    assert (workspace / "notes.txt").read_text() == "2"
+
+
+async def test_a_new_file_beside_ignored_ones_is_taken_away(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / ".gitignore", "*.pyc\n")
+    write(workspace / "package/deep/a.pyc")
+    first = await kept.keep(1, 1)
+    write(workspace / "package/deep/a.py")
+    assert (await kept.restore(first.id)).removed == ("package/deep/a.py",)
+    assert (workspace / "package/deep/a.pyc").exists()
+
+
+async def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / "was folder/a", "1")
+    write(workspace / "was file", "1")
+    before = state_of(workspace)
+    first = await kept.keep(1, 1)
+    (workspace / "was folder/a").unlink()
+    (workspace / "was folder").rmdir()
+    write(workspace / "was folder", "2")
+    (workspace / "was file").unlink()
+    write(workspace / "was file/b/c", "2")
+    (workspace / "was file/empty").mkdir()
+    restored = await kept.restore(first.id)
+    assert restored.not_undone == ("was file: Directory not empty; it stays as it is",)
+    (workspace / "was file/empty").rmdir()
+    await kept.restore(first.id)
+    assert state_of(workspace) == before
+
+
+async def test_the_loop_goes_on_while_files_are_kept(workspace: Path, kept: Checkpoints) -> None:
+    for number in range(300):
+        write(workspace / f"{number}", os.urandom(5_000))
+    turns = 0
+    keeping = asyncio.ensure_future(kept.keep(1, 1))
+    while not keeping.done():
+        turns += 1
+        await asyncio.sleep(0.001)
+    assert turns > 5
+
+
+async def test_a_cancelled_keep_ends_and_the_next_one_works(workspace: Path, kept: Checkpoints) -> None:
+    for number in range(500):
+        write(workspace / f"{number}", os.urandom(5_000))
+    keeping = asyncio.ensure_future(kept.keep(1, 1))
+    await asyncio.sleep(0.02)
+    keeping.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await keeping
+    first = await kept.keep(1, 1)
+    before = state_of(workspace)
+    write(workspace / "7", "other")
+    await kept.restore(first.id)
+    assert state_of(workspace) == before
+
+
+async def test_calls_at_the_same_time_wait_for_each_other(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / "a", "1")
+    first, second, third = await asyncio.gather(*(kept.keep(1, step) for step in range(3)))
+    assert first == second == third
+
+
+async def test_a_workspace_that_is_gone_is_an_error_in_one_sentence(workspace: Path, tmp_path: Path) -> None:
+    missing = checkpoints(workspace / "missing", tmp_path / "session")
+    with pytest.raises(CheckpointError, match=r"^The files cannot be kept or restored:.*No such file or directory\.$"):
+        await missing.keep(1, 1)
+
+
+async def test_the_folder_of_the_session_may_lie_in_the_workspace(workspace: Path) -> None:
+    write(workspace / "a", "1")
+    inside = checkpoints(workspace, workspace / "state/session")
+    first = await inside.keep(1, 1)
+    assert first.files == 1
+    assert await inside.changes_since(first.id) == ()
+    write(workspace / "a", "2")
+    assert (await inside.restore(first.id)).removed == ()
+
+
+async def test_what_cannot_be_read_back_is_reported_and_the_rest_restored(
+    workspace: Path, kept: Checkpoints, tmp_path: Path, how: str
+) -> None:
+    write(workspace / "a", "1")
+    first = await kept.keep(1, 1)
+    stored = [path for path in (tmp_path / "session" / how).rglob("*") if path.is_file() and path.name != "HEAD"]
+    for path in stored:
+        path.chmod(0o600)
+        path.write_bytes(b"damaged")
+    write(workspace / "a", "1", 0o600)
+    write(workspace / "b", "1")
+    restored = await kept.restore(first.id)
+    assert restored.removed == ("b",)
+    assert restored.written == ("a",), "the content is still there, so only the permissions had to be put back"
+    (workspace / "a").unlink()
+    (line,) = (await kept.restore(first.id)).not_undone
+    assert line.startswith("a: what it held ")
+
+
+async def test_a_hard_link_is_restored_as_a_file_of_its_own(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / "a", "1")
+    (workspace / "b").hardlink_to(workspace / "a")
+    before = state_of(workspace)
+    first = await kept.keep(1, 1)
+    write(workspace / "a", "2")
+    assert (workspace / "b").read_text() == "2"
+    assert (await kept.restore(first.id)).not_undone == ()
+    assert state_of(workspace) == before
+
+
+async def test_limits_are_above_zero() -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        CheckpointLimits(files=0)
