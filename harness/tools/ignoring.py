@@ -32,30 +32,33 @@ def walk(
 ) -> Iterator[tuple[os.DirEntry[str], bool]]:
     """Everything below `base` that is no folder, links and pipes too, and whether it is ignored; as `walk_files`.
 
-    A folder that is ignored is one entry, and nothing below it is.
+    A folder that is ignored, or that cannot be read, is one entry, and nothing below it is.
     """
-    waiting = [(str(base), _rules_above(base, root))]
+    waiting: list[tuple[str, os.DirEntry[str] | None, Rules]] = [(str(base), None, _rules_above(base, root))]
     while waiting and not stopped():
-        folder, rules = waiting.pop()
+        folder, itself, rules = waiting.pop()
+        try:
+            entries = _entries(folder)
+        except OSError:
+            if itself is not None:
+                yield itself, False
+            continue
         rules = _with_rules_of(folder, rules)
-        folders = []
-        for entry in _entries(folder):
+        folders: list[tuple[str, os.DirEntry[str] | None, Rules]] = []
+        for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
                 yield entry, _ignored(entry.path, rules)
             elif entry.name != ".git":
                 if _ignored(entry.path + "/", rules):
                     yield entry, True
                 else:
-                    folders.append((entry.path, rules))
+                    folders.append((entry.path, entry, rules))
         waiting += reversed(folders)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as found:
-            return sorted(found, key=lambda entry: entry.name)
-    except OSError:
-        return []
+    with os.scandir(folder) as found:
+        return sorted(found, key=lambda entry: entry.name)
 
 
 def _stays_inside(entry: os.DirEntry[str], root: Path) -> bool:
