@@ -131,7 +131,7 @@ class Checkpoints:
 
     def _listed(self, proceed: Proceed) -> tuple[Listing, How]:
         """What to look at; never our own folder, should it lie in the workspace."""
-        listing = listed_by_git(self._workspace, self._limits.time_s)
+        listing = listed_by_git(self._workspace, self._limits.listing_s)
         how: How = "copies" if listing is None else "git"
         listing = listing or listed_by_walking(self._workspace, proceed)
         if not self._folder.is_relative_to(self._workspace):

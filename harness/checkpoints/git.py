@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -52,8 +53,26 @@ def start(
         raise GitError(f"git cannot be started: {error}") from error
 
 
-def answer(*arguments: str, cwd: Path, time_s: float, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
-    """What a reading command of git prints about the person's repository around `cwd`. Raises GitError."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command of git printed."""
+
+    printed: bytes
+    complaint: bytes
+
+
+def ask(*arguments: str, cwd: Path, time_s: float, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> Answer:
+    """Have git read something about the person's repository around `cwd`.
+
+    Args:
+        arguments: the command, one that writes nothing.
+        cwd: a folder in the repository.
+        time_s: how long it may take, in seconds.
+        given: what it reads from its input.
+        fine: the exit codes that are no failure.
+
+    Raises GitError.
+    """
     pipe = subprocess.PIPE
     process = start(*arguments, cwd=cwd, settings=_QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
     try:
@@ -66,4 +85,4 @@ def answer(*arguments: str, cwd: Path, time_s: float, given: bytes = b"", fine: 
             process.communicate()
     if process.returncode not in fine:
         raise GitError(complaint.decode(errors="replace").strip() or f"git {arguments[0]} failed")
-    return printed
+    return Answer(printed, complaint)

@@ -1,15 +1,17 @@
 """Which files of the workspace are worth keeping: those that git, or .gitignore files alone, do not ignore."""
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.checkpoints.git import GitError, answer
+from harness.checkpoints.git import GitError, ask
 from harness.checkpoints.manifest import IGNORED
 from harness.tools.ignoring import walk
 
 _NESTED = "a git repository of its own"
+_UNREADABLE = "cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +32,17 @@ def listed_by_git(workspace: Path, time_s: float) -> Listing | None:
     """
     others = ("ls-files", "-z", "--others", "--exclude-standard")
     try:
-        if answer("check-ignore", "-z", "--stdin", cwd=workspace, time_s=time_s, given=b".\0", fine=(0, 1)):
+        if _ignored(workspace, ["."], time_s):
             return None
-        paths = _names(answer(*others, "--cached", cwd=workspace, time_s=time_s))
-        found = _names(answer(*others, "--ignored", "--directory", cwd=workspace, time_s=time_s))
+        answer = ask(*others, "--cached", cwd=workspace, time_s=time_s)
+        paths = _names(answer.printed)
+        found = _names(ask(*others, "--ignored", "--directory", cwd=workspace, time_s=time_s).printed)
         # It also names folders that hold nothing but ignored files. A new file there is not ignored.
-        folders = b"".join(os.fsencode(name) + b"\0" for name in found if name.endswith("/"))
-        ignored = answer("check-ignore", "-z", "--stdin", cwd=workspace, time_s=time_s, given=folders, fine=(0, 1))
+        ignored = _ignored(workspace, [name for name in found if name.endswith("/")], time_s)
+        left_out = dict.fromkeys(_unreadable(workspace, answer.complaint, time_s), _UNREADABLE)
     except GitError:
         return None
-    left_out = dict.fromkeys([name for name in found if not name.endswith("/")] + _names(ignored), IGNORED)
+    left_out |= dict.fromkeys([name for name in found if not name.endswith("/")] + ignored, IGNORED)
     nested = {path for path in paths if path.endswith("/") or _is_folder(workspace / path)}
     left_out |= {path.rstrip("/") + "/": _NESTED for path in nested}
     return Listing(frozenset(paths) - nested, left_out)
@@ -57,11 +60,27 @@ def listed_by_walking(workspace: Path, proceed: Callable[[], None]) -> Listing:
         path = entry.path[start:]
         if entry.name == ".git":
             continue
-        if ignored:
-            left_out[path + "/" * entry.is_dir(follow_symlinks=False)] = IGNORED
+        if entry.is_dir(follow_symlinks=False):
+            left_out[f"{path}/"] = IGNORED if ignored else _UNREADABLE
+        elif ignored:
+            left_out[path] = IGNORED
         else:
             paths.add(path)
     return Listing(frozenset(paths), left_out)
+
+
+def _ignored(workspace: Path, names: Iterable[str], time_s: float) -> list[str]:
+    given = b"".join(os.fsencode(name) + b"\0" for name in names)
+    arguments = ("check-ignore", "-z", "--stdin")
+    return _names(ask(*arguments, cwd=workspace, time_s=time_s, given=given, fine=(0, 1)).printed)
+
+
+def _unreadable(workspace: Path, complaint: bytes, time_s: float) -> Iterator[str]:
+    """The folders that git passed over with a warning, which names them from the top of the repository."""
+    named = re.findall(rb"^warning: could not open directory '(.+?)/': ", complaint, re.MULTILINE | re.DOTALL)
+    if named:
+        prefix = ask("rev-parse", "--show-prefix", cwd=workspace, time_s=time_s).printed.removesuffix(b"\n")
+        yield from (f"{os.fsdecode(name.removeprefix(prefix))}/" for name in named)
 
 
 def _names(printed: bytes) -> list[str]:

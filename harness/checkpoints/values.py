@@ -27,10 +27,12 @@ class CheckpointLimits:
     stored_bytes: int = 1_000_000_000
     """Of all different contents that a session keeps, before compression. When reached, nothing more is kept."""
     time_s: float = 30.0
-    """For looking through the workspace, and for each command of git."""
+    """For one keep or comparison; a restore that has begun to write is not cut off."""
+    listing_s: float = 5.0
+    """For each question to git about the person's repository; after that the workspace counts as one without."""
 
     def __post_init__(self) -> None:
-        if min(self.file_bytes, self.total_bytes, self.files, self.stored_bytes, self.time_s) <= 0:
+        if min(self.file_bytes, self.total_bytes, self.files, self.stored_bytes, self.time_s, self.listing_s) <= 0:
             raise ValueError("Every limit of the checkpoints has to be above 0.")
 
 

@@ -6,7 +6,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from harness.checkpoints import Checkpoints, CheckpointLimits
+from harness.checkpoints import CheckpointLimits, Checkpoints
 
 State = dict[str, tuple[str, int, bytes]]
 """Kind, permission bits and content of everything below a folder that is no folder."""
@@ -57,7 +57,7 @@ def state_of(workspace: Path) -> State:
             if ".git" in path.relative_to(workspace).parts or stat.S_ISDIR(status.st_mode):
                 continue
             if stat.S_ISLNK(status.st_mode):
-                found[relative] = "link", 0, os.fsencode(os.readlink(path))
+                found[relative] = "link", 0, os.fsencode(os.readlink(path))  # noqa: PTH115  as it is, not made tidy
             elif stat.S_ISREG(status.st_mode):
                 found[relative] = "file", stat.S_IMODE(status.st_mode), path.read_bytes()
             else:
