@@ -90,7 +90,7 @@ class _Episode:
     last: Rung | None = None
     wanted: Rung | None = None
     """What a person has chosen."""
-    ignored_in: int = -1
+    ignored_in: int | None = None
     """The last step in which a call of it was kept from being made."""
     veto: str = ""
     """Digest of the call that a substitution keeps from being made."""
@@ -98,6 +98,12 @@ class _Episode:
     @property
     def copies(self) -> int:
         return self.loop.copies
+
+    def goes_on(self, step: int) -> bool:
+        """Without being seen: a reply ends it by itself, and a circle with a call kept out of it takes its time."""
+        if self.loop.projection is Projection.TEXT:
+            return True
+        return self.ignored_in is not None and step - self.ignored_in < self.loop.period
 
 
 class Orchestrator:
@@ -250,11 +256,7 @@ class Orchestrator:
     def _compared(self, step: int) -> tuple[Event, ...]:
         """The verdicts of now beside the episodes: what was left, and what was found."""
         loops = {loop.signature: loop for loop in self._verdicts()}
-        gone = [
-            one
-            for signature, one in self._episodes.items()
-            if signature not in loops and one.loop.projection is not Projection.TEXT and one.ignored_in != step
-        ]
+        gone = [one for one in self._episodes.values() if one.loop.signature not in loops and not one.goes_on(step)]
         events: list[Event] = [self._left(one, step, still_stuck=bool(loops)) for one in gone]
         for loop in loops.values():
             episode = self._episodes.get(loop.signature)
@@ -347,9 +349,10 @@ class Orchestrator:
                     episode.wanted = Rung.STOP
 
     def _set(self, policy: EscapePolicy) -> None:
-        """Another policy holds from the next observation on (B27)."""
+        """Another policy holds from the next observation on (B27). One that is newer and enabled ends an OFF."""
+        if policy.enabled and policy.version > self._policy.version:
+            self._off = False
         self._policy = self._ladder.policy = policy
-        self._off = False
         for detectors in self._both():
             if detectors.thresholds != policy.thresholds:
                 detectors.thresholds = policy.thresholds
