@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -40,11 +41,13 @@ def load_capabilities(
 
     Raises SettingsError, with file and line, for a file that cannot be used (A19).
     """
-    sources = [_Source(NAME, resources.files("harness.breakers").joinpath(NAME).read_text("utf-8"))]
-    for path in (user_file, project_file):
-        if path is not None and (text := _text(path)) is not None:
-            sources.append(_Source(str(path), text))
-    entries = [(source, _entries(source)) for source in sources]
+    own = [
+        _Source(str(path), text)
+        for path in (user_file, project_file)
+        if path is not None and (text := _text(path)) is not None
+    ]
+    entries = [_shipped(), *((source, _entries(source)) for source in own)]
+    sources = [source for source, _ in entries]
     origins = {tool: source for source, capabilities in entries for tool in capabilities}
     found = CapabilityMap(one for _, capabilities in entries for one in capabilities.values())
     for name, description in (also or {}).items():
@@ -71,7 +74,10 @@ class _Source:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
-        self._lines = places(text)
+
+    @cached_property
+    def _lines(self) -> Mapping[tuple[str, ...], int]:
+        return places(self.text)  # only a complaint needs them
 
     def line(self, *path: str) -> int:
         """Line of a key, or of the nearest table around it."""
@@ -101,7 +107,14 @@ def _text(path: Path) -> str | None:
         raise SettingsError(f"{path} cannot be read ({error}); it has to be a TOML file in UTF-8.") from error
 
 
-def _entries(source: _Source) -> dict[str, Capability]:
+@cache
+def _shipped() -> tuple[_Source, Mapping[str, Capability]]:
+    """The shipped file, which is the same for every agent of a process."""
+    source = _Source(NAME, resources.files("harness.breakers").joinpath(NAME).read_text("utf-8"))
+    return source, _entries(source)
+
+
+def _entries(source: _Source) -> Mapping[str, Capability]:
     try:
         data = tomllib.loads(source.text + "\n")  # so that an error at the end has a line
     except tomllib.TOMLDecodeError as error:
