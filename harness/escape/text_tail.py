@@ -1,0 +1,100 @@
+"""How far the tail of a text repeats what stood one period before: constant time a character, bounded memory.
+
+A rolling hash of the last few characters is looked up among those of the text before. Where it stood last gives the
+period to follow, and as long as the text goes on matching at that distance, following costs one comparison. At the
+first character that differs the next period is looked for. One digit matches any other, so that "Step 12" matches
+"Step 13"; how much matches to the letter is counted besides.
+"""
+
+from array import array
+
+_BASE = 0x9E3779B97F4A7C15
+_MASK = (1 << 64) - 1
+_ZERO, _NINE = 48, 57
+
+
+class TextTail:
+    """The end of a text, and the period with which it repeats."""
+
+    __slots__ = ("_codes", "_dropped", "_hash", "_last", "_leaving", "_longest", "_sign", "exact", "lag", "matched")
+
+    def __init__(self, *, longest: int, sign: int) -> None:
+        """
+        Args:
+            longest: characters of the longest period.
+            sign: characters that stand twice before a period is followed.
+        """
+        self._longest = longest
+        self._sign = sign
+        self._leaving = pow(_BASE, sign, _MASK + 1)
+        self._codes = array("I")
+        self._dropped = 0
+        self._hash = 0
+        self._last: dict[int, int] = {}
+        """Where each hash of `sign` characters ended last."""
+        self.lag = 0
+        """The period in characters; 0: nothing repeats."""
+        self.matched = 0
+        """Characters at the end that are what stood `lag` before."""
+        self.exact = 0
+        """Those of them after the last digit that is another."""
+
+    @property
+    def size(self) -> int:
+        """Characters pushed so far."""
+        return self._dropped + len(self._codes)
+
+    def push(self, code: int) -> None:
+        """Take one more character, as its code point."""
+        codes = self._codes
+        codes.append(code)
+        size = len(codes)
+        self._hash = self._hash * _BASE + _folded(code)
+        if size > self._sign:
+            self._hash -= _folded(codes[-self._sign - 1]) * self._leaving
+        self._hash &= _MASK
+        if self.lag:
+            before = codes[size - 1 - self.lag]
+            if before == code:
+                self.matched += 1
+                self.exact += 1
+            elif _folded(before) == _folded(code):
+                self.matched += 1
+                self.exact = 0
+            else:
+                self.lag = self.matched = self.exact = 0
+        if size >= self._sign:
+            if not self.lag:
+                self._look_up()
+            self._last[self._hash] = self._dropped + size
+        if size >= 4 * self._longest:
+            self._forget()
+
+    def last(self, count: int) -> str:
+        """The last `count` characters: at least two of the longest periods are kept, or all there were."""
+        return "".join(map(chr, self._codes[-count:] if count else ()))
+
+    def _look_up(self) -> None:
+        ended = self._last.get(self._hash)
+        if ended is not None and self.size - ended <= self._longest:
+            self.lag = self.size - ended
+            self.matched = self._sign
+            self.exact = self._exact_of_sign()
+
+    def _exact_of_sign(self) -> int:
+        now, then = self._codes[-self._sign :], self._codes[-self._sign - self.lag : -self.lag]
+        differing = [place for place in range(self._sign) if now[place] != then[place]]
+        return self._sign - 1 - differing[-1] if differing else self._sign
+
+    def _forget(self) -> None:
+        """Keep two of the longest periods. It happens once in as many characters, so that each of them pays little."""
+        gone = len(self._codes) - 2 * self._longest
+        del self._codes[:gone]
+        self._dropped += gone
+        oldest = self.size - self._longest
+        self._last = {hashed: ended for hashed, ended in self._last.items() if ended > oldest}
+
+
+def _folded(code: int) -> int:
+    """All digits are one."""
+    return _ZERO if _ZERO <= code <= _NINE else code
