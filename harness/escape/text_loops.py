@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 
 from harness.escape.text_tail import TextTail
-from harness.escape.text_units import LONGEST_HEAD, Fence, Unit, kind_of
+from harness.escape.text_units import LONGEST_HEAD, Blocks, Unit, kind_of
 
 _ENDS = re.compile(r"\n+|[.!?]\s+|[。！？]\n*")
 """Of lines and sentences."""
@@ -33,11 +33,11 @@ class TextLimits:
     copies: int = 4
     """Whole copies, where they are longer than that: a chapter that comes twice may be meant as a comparison."""
     length_of_signs: int = 12_000
-    """The same for what has no words: rules, dots, zeros, blobs of base64. A model that fails writes "!!!!" for ever."""
+    """The same for what has no words: rules, dots, zeros, blobs of base64. Failing models write "!!!!" for ever."""
     length_of_numbered: int = 12_000
     """The same for copies that differ in their digits. Three hundred numbered lines of forty characters are a list."""
     longest_period: int = 8_192
-    """Characters of the longest unit that is looked for. Memory is bounded by it: at most some three megabytes."""
+    """Characters of the longest unit that is looked for. Memory is bounded by it: at most five megabytes."""
     sign: int = 16
     """Characters that must stand twice before a period is followed: fewer than make a sentence, more than a name."""
 
@@ -62,12 +62,12 @@ class Repetition:
 class RepeatedText:
     """Watches one reply as it is streamed. How it is cut into pieces makes no difference."""
 
-    __slots__ = ("_check_at", "_fence", "_head", "_limits", "_tail", "_told")
+    __slots__ = ("_blocks", "_check_at", "_head", "_limits", "_tail", "_told")
 
-    def __init__(self, limits: TextLimits = TextLimits()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, limits: TextLimits = TextLimits()) -> None:
         self._limits = limits
         self._tail = TextTail(longest=limits.longest_period, sign=limits.sign)
-        self._fence = Fence()
+        self._blocks = Blocks(2 * limits.longest_period)
         self._head = ""
         """How the line begins."""
         self._check_at = 0
@@ -89,16 +89,16 @@ class RepeatedText:
         return None
 
     def _take(self, character: str) -> Repetition | None:
-        tail, before = self._tail, self._tail.lag
+        tail = self._tail
         tail.push(ord(character))
         if character == "\n":
-            self._fence.see(self._head)
+            self._blocks.see(self._head, tail.size)
             self._head = ""
         elif len(self._head) < LONGEST_HEAD:
             self._head += character
         if not tail.lag:
             return None
-        if tail.lag != before or tail.matched <= self._limits.sign:
+        if tail.matched == self._limits.sign:  # a period to follow has just been found
             self._check_at = max((self._limits.copies - 1) * tail.lag, self._limits.length // 2)
         return self._judge() if tail.matched >= self._check_at else None
 
@@ -108,7 +108,7 @@ class RepeatedText:
         unit = two[tail.lag :]
         exact: int | None
         numbered: int | None
-        match kind_of(two, self._head, self._fence.open):
+        match kind_of(two, self._head, lambda place: self._blocks.at(tail.size - len(two) + place)):
             case Unit.WORDS:
                 width = tail.lag + sum(ord(character) >= _WIDE for character in unit)
                 exact = limits.length * tail.lag // width

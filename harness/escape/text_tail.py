@@ -6,8 +6,6 @@ first character that differs the next period is looked for. One digit matches an
 "Step 13"; how much matches to the letter is counted besides.
 """
 
-from array import array
-
 _BASE = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 _ZERO, _NINE = 48, 57
@@ -16,7 +14,10 @@ _ZERO, _NINE = 48, 57
 class TextTail:
     """The end of a text, and the period with which it repeats."""
 
-    __slots__ = ("_codes", "_dropped", "_hash", "_last", "_leaving", "_longest", "_sign", "exact", "lag", "matched")
+    __slots__ = (
+        *("_codes", "_dropped", "_folded", "_hash", "_last", "_leaving", "_longest", "_sign"),
+        *("exact", "lag", "matched"),
+    )
 
     def __init__(self, *, longest: int, sign: int) -> None:
         """
@@ -27,7 +28,9 @@ class TextTail:
         self._longest = longest
         self._sign = sign
         self._leaving = pow(_BASE, sign, _MASK + 1)
-        self._codes = array("I")
+        self._codes: list[int] = []
+        self._folded: list[int] = []
+        """The same with one digit for all."""
         self._dropped = 0
         self._hash = 0
         self._last: dict[int, int] = {}
@@ -46,29 +49,28 @@ class TextTail:
 
     def push(self, code: int) -> None:
         """Take one more character, as its code point."""
-        codes = self._codes
+        codes, folded = self._codes, self._folded
+        sign = _ZERO if _ZERO <= code <= _NINE else code
         codes.append(code)
+        folded.append(sign)
         size = len(codes)
-        self._hash = self._hash * _BASE + _folded(code)
+        hashed = self._hash * _BASE + sign
         if size > self._sign:
-            self._hash -= _folded(codes[-self._sign - 1]) * self._leaving
-        self._hash &= _MASK
+            hashed -= folded[-self._sign - 1] * self._leaving
+        self._hash = hashed = hashed & _MASK
         if self.lag:
-            before = codes[size - 1 - self.lag]
-            if before == code:
-                self.matched += 1
-                self.exact += 1
-            elif _folded(before) == _folded(code):
-                self.matched += 1
-                self.exact = 0
-            else:
+            before = size - 1 - self.lag
+            if folded[before] != sign:
                 self.lag = self.matched = self.exact = 0
+            else:
+                self.matched += 1
+                self.exact = self.exact + 1 if codes[before] == code else 0
         if size >= self._sign:
             if not self.lag:
                 self._look_up()
-            self._last[self._hash] = self._dropped + size
-        if size >= 4 * self._longest:
-            self._forget()
+            self._last[hashed] = self._dropped + size
+            if size >= 3 * self._longest:
+                self._forget()
 
     def last(self, count: int) -> str:
         """The last `count` characters: at least two of the longest periods are kept, or all there were."""
@@ -90,11 +92,7 @@ class TextTail:
         """Keep two of the longest periods. It happens once in as many characters, so that each of them pays little."""
         gone = len(self._codes) - 2 * self._longest
         del self._codes[:gone]
+        del self._folded[:gone]
         self._dropped += gone
         oldest = self.size - self._longest
         self._last = {hashed: ended for hashed, ended in self._last.items() if ended > oldest}
-
-
-def _folded(code: int) -> int:
-    """All digits are one."""
-    return _ZERO if _ZERO <= code <= _NINE else code

@@ -35,7 +35,7 @@ SOUND = (
     Sound("no, no, no and a long laugh", "No, " + "no, " * 12 + "\n" + "ha " * 60 + "\n" + "ha" * 90 + "!"),
     Sound(
         "a song with a refrain",
-        lines(12, lambda i: f"{prose(i, 3)}\nRow, row, row your boat\ngently down the stream\n" * 1)
+        lines(12, lambda i: f"{prose(i, 3)}\nRow, row, row your boat\ngently down the stream\n")
         + "Around the world, around the world\n" * 40,
     ),
     Sound("a hundred times a promise", "I will not talk in class.\n" * 100),

@@ -26,7 +26,10 @@ STUCK = (
 
 _dice = random.Random(8)
 _SQL = "INSERT INTO users (id, name, city) VALUES ({}, '{}', '{}');"
-_NAMES = "Ada Alan Barbara Claude Dennis Edsger Frances Grace Hedy Ivan Jean Ken Linus Margaret Niklaus".split()
+_NAMES = (
+    *("Ada", "Alan", "Barbara", "Claude", "Dennis", "Edsger", "Frances", "Grace"),
+    *("Hedy", "Ivan", "Jean", "Ken", "Linus", "Margaret", "Niklaus"),
+)
 SOUND = (
     Sound("more monotonous prose", prose(31, 600)),
     Sound(
