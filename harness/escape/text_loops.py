@@ -19,6 +19,8 @@ from harness.escape.text_units import LONGEST_HEAD, Blocks, Unit, kind_of
 _ENDS = re.compile(r"\n+|[.!?]\s+|[。！？]\n*")
 """Of lines and sentences."""
 _GAPS = re.compile(r"\s+")
+_NEVER = 1 << 62
+"""Longer than any reply."""
 _WIDE = 0x2E80
 """From here on, characters are those of East Asia, which say as much as two."""
 
@@ -103,46 +105,43 @@ class RepeatedText:
         return self._judge() if tail.matched >= self._check_at else None
 
     def _judge(self) -> Repetition | None:
-        tail, limits = self._tail, self._limits
+        tail = self._tail
         two = tail.last(2 * tail.lag)
-        unit = two[tail.lag :]
-        exact: int | None
-        numbered: int | None
-        match kind_of(two, self._head, lambda place: self._blocks.at(tail.size - len(two) + place)):
-            case Unit.WORDS:
-                width = tail.lag + sum(ord(character) >= _WIDE for character in unit)
-                exact = limits.length * tail.lag // width
-                numbered = limits.length_of_numbered * tail.lag // width
-            case Unit.SIGNS:
-                exact, numbered = limits.length_of_signs, None
-            case Unit.DATA:
-                exact = numbered = None
-        least = (limits.copies - 1) * tail.lag
-        missing = [
-            max(wanted, least) - matched
-            for wanted, matched in ((exact, tail.exact), (numbered, tail.matched))
-            if wanted is not None
-        ]
-        if not missing:
-            self._check_at = 2 * tail.matched
-            return None
-        if min(missing) > 0:
-            self._check_at = tail.matched + min(missing)
+        kind = kind_of(two, self._head, lambda place: self._blocks.at(tail.size - len(two) + place))
+        exact, numbered = self._wanted(kind, two[tail.lag :])
+        missing = min(exact - tail.exact, numbered - tail.matched)
+        if missing > 0:
+            self._check_at = tail.matched + min(missing, tail.matched)
             return None
         return Repetition(
             period=tail.lag,
             copies=tail.matched // tail.lag + 1,
-            unit=unit,
+            unit=two[tail.lag :],
             keep=self._keep(),
             seen=tail.size,
         )
 
+    def _wanted(self, kind: Unit, unit: str) -> tuple[int, int]:
+        """How much is to match to the letter, and how much where digits may differ."""
+        limits, period = self._limits, len(unit)
+        match kind:
+            case Unit.WORDS:
+                width = period + sum(ord(character) >= _WIDE for character in unit)
+                exact, numbered = limits.length * period // width, limits.length_of_numbered * period // width
+            case Unit.SIGNS:
+                exact, numbered = limits.length_of_signs, _NEVER
+            case Unit.DATA:
+                exact = numbered = _NEVER
+        least = (limits.copies - 1) * period
+        return max(exact, least), max(numbered, least)
+
     def _keep(self) -> int:
         """The end of the first copy, moved to where a reader would have ended it: a circle has no beginning."""
         tail = self._tail
-        two = tail.last(tail.matched + tail.lag)[: 2 * tail.lag]
+        begun = tail.matched % tail.lag
+        copy = tail.last(tail.lag + begun)[: tail.lag]
+        end = tail.size - tail.matched
         for ends in (_ENDS, _GAPS):
-            if places := [found.end() for found in ends.finditer(two)]:
-                nearest = min(places, key=lambda place: abs(place - tail.lag))
-                return tail.size - tail.matched - tail.lag + nearest
-        return tail.size - tail.matched
+            if places := [found.end() for found in ends.finditer(copy + copy)]:
+                return end + min((place - tail.lag for place in places), key=abs)
+        return end

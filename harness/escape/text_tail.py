@@ -1,21 +1,26 @@
 """How far the tail of a text repeats what stood one period before: constant time a character, bounded memory.
 
-A rolling hash of the last few characters is looked up among those of the text before. Where it stood last gives the
-period to follow, and as long as the text goes on matching at that distance, following costs one comparison. At the
-first character that differs the next period is looked for. One digit matches any other, so that "Step 12" matches
-"Step 13"; how much matches to the letter is counted besides.
+A rolling hash of the last few characters is looked up among those of the text before. Of the places where it stood,
+the one that matches furthest back gives the period to follow, and as long as the text goes on matching at that
+distance, following costs one comparison. At the first character that differs the next period is looked for.
+
+One digit matches any other, so that "Step 12" matches "Step 13"; how much matches to the letter is counted besides.
 """
 
 _BASE = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 _ZERO, _NINE = 48, 57
+_PLACES = 8
+"""Most places that are compared. A circle of "passed" and "failed" in some order has several for each."""
+_FURTHEST = 1_024
+"""Most characters that are compared for it."""
 
 
 class TextTail:
     """The end of a text, and the period with which it repeats."""
 
     __slots__ = (
-        *("_codes", "_dropped", "_folded", "_hash", "_last", "_leaving", "_longest", "_sign"),
+        *("_before", "_codes", "_dropped", "_folded", "_hash", "_last", "_leaving", "_longest", "_sign"),
         *("exact", "lag", "matched"),
     )
 
@@ -31,6 +36,8 @@ class TextTail:
         self._codes: list[int] = []
         self._folded: list[int] = []
         """The same with one digit for all."""
+        self._before: list[int] = []
+        """For each character, where the same hash had ended before it; -1: nowhere."""
         self._dropped = 0
         self._hash = 0
         self._last: dict[int, int] = {}
@@ -65,23 +72,41 @@ class TextTail:
             else:
                 self.matched += 1
                 self.exact = self.exact + 1 if codes[before] == code else 0
-        if size >= self._sign:
-            if not self.lag:
-                self._look_up()
-            self._last[hashed] = self._dropped + size
-            if size >= 3 * self._longest:
-                self._forget()
+        self._before.append(self._last.get(hashed, -1))
+        if size < self._sign:
+            return
+        self._last[hashed] = self._dropped + size
+        if not self.lag and (places := self._places()):
+            self._follow(self._best(places))
+        if size >= 3 * self._longest:
+            self._forget()
 
     def last(self, count: int) -> str:
         """The last `count` characters: at least two of the longest periods are kept, or all there were."""
         return "".join(map(chr, self._codes[-count:] if count else ()))
 
-    def _look_up(self) -> None:
-        ended = self._last.get(self._hash)
-        if ended is not None and self.size - ended <= self._longest:
-            self.lag = self.size - ended
-            self.matched = self._sign
-            self.exact = self._exact_of_sign()
+    def _places(self) -> list[int]:
+        """How far back the same sign stood, nearest first."""
+        size = self.size
+        places: list[int] = []
+        ended = self._before[-1]
+        while len(places) < _PLACES and ended >= max(self._sign, size - self._longest):
+            places.append(size - ended)
+            ended = self._before[ended - 1 - self._dropped]
+        return places
+
+    def _best(self, places: list[int]) -> int:
+        length = 2 * self._sign
+        while len(places) > 1 and length <= _FURTHEST:
+            end = self._folded[-length:]
+            places = [lag for lag in places if self._folded[-length - lag : -lag] == end] or places[:1]
+            length *= 2
+        return places[0]
+
+    def _follow(self, lag: int) -> None:
+        self.lag = lag
+        self.matched = self._sign
+        self.exact = self._exact_of_sign()
 
     def _exact_of_sign(self) -> int:
         now, then = self._codes[-self._sign :], self._codes[-self._sign - self.lag : -self.lag]
@@ -93,6 +118,7 @@ class TextTail:
         gone = len(self._codes) - 2 * self._longest
         del self._codes[:gone]
         del self._folded[:gone]
+        del self._before[:gone]
         self._dropped += gone
         oldest = self.size - self._longest
         self._last = {hashed: ended for hashed, ended in self._last.items() if ended > oldest}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.escape.text_loops import RepeatedText, Repetition, TextLimits
 from tests.escape import texts_first, texts_second
-from tests.escape.texts import Sound, Stuck, lines
+from tests.escape.texts import Sound, Stuck, lines, prose
 
 STUCK = (*texts_first.STUCK, *texts_second.STUCK)
 SOUND = (*texts_first.SOUND, *texts_second.SOUND)
@@ -49,10 +49,10 @@ def test_there_are_as_many_replies_as_promised() -> None:
     assert len(SOUND) >= 25
 
 
-UNITS = st.text(alphabet="абв ", min_size=1, max_size=12)
+UNITS = st.text(alphabet="абв.", min_size=1, max_size=12)
 REPLIES = st.builds(
     lambda start, unit, copies, end: start + unit * copies + end,
-    *(st.text(alphabet="абвг ", max_size=30), UNITS, st.integers(1, 40), st.text(alphabet="абвг ", max_size=30)),
+    *(st.text(alphabet="абвг.", max_size=30), UNITS, st.integers(1, 40), st.text(alphabet="абвг.", max_size=30)),
 )
 
 
@@ -117,11 +117,28 @@ def test_a_circle_that_the_text_leaves_again_is_forgotten() -> None:
     assert fed(["Let me check it. " * 150, "Now I know.\n", "Let me check it. " * 150]) is None
 
 
+@given(st.lists(st.booleans(), min_size=2, max_size=9))
+def test_a_circle_of_two_lines_in_any_order_is_found(order: list[bool]) -> None:
+    unit = "".join(f"The test of the {'cart has passed' if passed else 'shop has failed'}.\n" for passed in order)
+    found = fed([unit * 500])
+    assert found is not None
+    assert found.period == (unit + unit).index(unit, 1)
+    assert found.seen <= SHIPPED.length + 4 * found.period
+
+
 def test_what_is_kept_ends_where_a_sentence_does() -> None:
     text = "First we go home. " + "We go home. " * 400
     found = fed([text])
     assert found is not None
     assert text[: found.keep] in {"First we go home. ", "First we go home. We go home. "}
+
+
+def test_what_is_kept_of_a_circle_longer_than_what_is_remembered_is_right_too() -> None:
+    chapter = prose(41, 100) + "\n\n"
+    assert 3 * SHIPPED.longest_period > 4 * len(chapter) > 2 * SHIPPED.longest_period
+    found = fed(["# Report\n\n" + chapter * 5])
+    assert found is not None
+    assert found.keep == len("# Report\n\n" + chapter)
 
 
 def test_after_the_verdict_nothing_is_looked_at() -> None:
