@@ -14,16 +14,22 @@ from harness.events import (
     Event,
     HistoryRepaired,
     HistoryReplaced,
+    Intervened,
     Json,
+    LoopFound,
+    LoopLeft,
     MessageAdded,
     ModelSwitched,
     Notice,
     Origin,
     OutputCapChanged,
+    PauseReported,
     PermissionAnswered,
     RetryScheduled,
+    RolledBack,
     SessionResumed,
     SettingChanged,
+    StuckReported,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
@@ -33,6 +39,7 @@ from harness.events import (
     decode,
     encode,
 )
+from harness.export_reports import pause_blocks, stuck_blocks
 from harness.journal import Record, SessionState, replay
 from harness.secret import MASK, Secret
 from harness.tools.files import replace_atomically
@@ -174,6 +181,10 @@ class _Page:
                     self._calls[call.call_id] = call
                 case ToolEnded() as end:
                     yield _tool(end, self._calls.pop(end.call_id, None))
+                case PauseReported(report=report):
+                    yield from pause_blocks(report)
+                case StuckReported() as report:
+                    yield from stuck_blocks(report)
                 case TurnEnded() as end:
                     if end.answer.strip() and not self._answered:
                         yield end.answer.strip()
@@ -203,6 +214,18 @@ def _note(event: Event) -> str:
             return f"history repaired: {'; '.join(event.repairs)}"
         case HistoryReplaced(reason="clear" | "rewind" as reason):
             return f"history replaced: {reason}"
+        case LoopFound(loop=loop, relapse=relapse):
+            again = " again" if relapse else ""
+            return f"in circles{again}: {loop.summary}, {loop.copies} times ({loop.projection})"
+        case LoopLeft(freed_by=freed_by):
+            return f"out of the circle{f' after a {freed_by}' if freed_by else ''}"
+        case Intervened(applied=True):
+            return f"{event.rung} {event.number} of {event.quota}: {event.detail}"
+        case Intervened():
+            return f"{event.rung} is not possible: {event.detail}"
+        case RolledBack(step=step, files_restored=files, not_undone=left):
+            told = [f"back to the end of step {step}", *(["files: " + ", ".join(files)] if files else [])]
+            return "; ".join(told + (["not undone: " + ", ".join(left)] if left else []))
         case PermissionAnswered(answer="no"):
             return f"{event.tool} was not allowed{': ' + event.why if event.why else ''}"
         case SettingChanged():

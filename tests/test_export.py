@@ -6,12 +6,17 @@ import re
 import pytest
 
 from harness.events import (
+    Deferred,
     Event,
     Json,
     Message,
     MessageAdded,
     Notice,
     Origin,
+    PauseReport,
+    PauseReported,
+    PlanItem,
+    Rung,
     SessionResumed,
     ToolEnded,
     ToolOutcome,
@@ -26,6 +31,7 @@ from harness.export import as_json, markdown
 from harness.journal import Record
 from harness.secret import Secret
 from tests.journal.samples import session, session_started, text
+from tests.ui.loops import BACK, FOUND, LEFT, REPORT, took
 
 
 def records(*events: Event) -> list[Record]:
@@ -151,3 +157,37 @@ def test_a_key_that_a_tool_printed_is_masked_though_nobody_named_it() -> None:
 def test_a_secret_of_a_few_letters_does_not_make_the_page_unreadable() -> None:
     page = markdown(records(TurnStarted(1, "a test of the key test")), [Secret("test"), Secret("")])
     assert re.search("> a test of the key test", page)
+
+
+def test_a_pause_and_a_loop_are_on_the_page_with_their_reports() -> None:
+    deferred = Deferred(PlanItem("ask the server"), "bash is open", "a probe from step 9 on")
+    report = PauseReport(
+        *("the failure budget is used up", ("read it",), ("change it",), (), (deferred,)),
+        planned=True,
+        consumed=5,
+        budget=5,
+        next_steps=("Check grep.",),
+    )
+    page = markdown(records(TurnStarted(1, "go"), PauseReported(report), FOUND, took(Rung.NUDGE), LEFT, BACK, REPORT))
+    assert page[page.index("> **paused**") : page.index("## Totals")].split("\n\n")[:-1] == [
+        "> **paused**: the failure budget is used up",
+        *("Done:", "- read it", "Begun and not finished:", "- change it"),
+        *("Deferred:", "- ask the server: bash is open; needs a probe from step 9 on"),
+        *("Failure budget:", "- 5 of 5 used", "What you can do:", "1. Check grep."),
+        "> in circles: read_file notes.txt, 4 times (interaction)",
+        "> nudge 1 of 1: the model is told",
+        "> out of the circle after a nudge",
+        "> back to the end of step 4; files: src/a.py, src/b.py; not undone: bash rm -rf build",
+        "> **in a loop**: read_file notes.txt, 4 times (interaction)",
+        "What was tried:",
+        (
+            "- step 6, nudge: the model is told that it repeats itself\n"
+            "- step 8, substitute: bash in place of read_file; loses: line numbers\n"
+            "- step 10, rollback: back to the end of step 3"
+        ),
+        "What you can do:",
+        (
+            "1. Say in other words what you want, or what the file should hold.\n"
+            "2. /rewind goes back before this prompt."
+        ),
+    ]

@@ -8,12 +8,24 @@ from contextlib import aclosing, suppress
 from enum import StrEnum
 from typing import TextIO
 
-from harness.events import Json, PauseReported, TransitionCode, TurnEnded, Usage, encode
+from harness.events import (
+    CheckpointMade,
+    Event,
+    Json,
+    PauseReported,
+    StuckReported,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+    encode,
+)
 from harness.session import Nobody, Opening, Session, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
+from harness.ui.escape_lines import LeftOut
 from harness.ui.lines import line_of
 from harness.ui.signals import Signalled, heeding
 from harness.ui.standard_output import write_line
+from harness.ui.stuck_report import stuck_lines
 from harness.visible import visible
 
 SUBTYPES = {
@@ -71,14 +83,13 @@ async def headless(
 
 async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: TextIO) -> TurnEnded:
     ended: TurnEnded | None = None
+    left_out = LeftOut()
     async with aclosing(session.run(prompt)) as events:
         async for event in events:
             if form is Form.STREAM_JSON:
                 write_line(json.dumps(encode(event)), out)
-            elif isinstance(event, PauseReported):
-                _tell("\n".join(report_lines(event.report)), err)
-            elif (line := line_of(event)) is not None:
-                _tell(str(line), err)
+            elif text := _trouble(event, left_out):
+                _tell(text, err)
             if isinstance(event, TurnEnded):
                 ended = event
     if ended is None:
@@ -90,6 +101,19 @@ async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: T
     if ended.code is not TransitionCode.COMPLETED:
         _tell(f"harness: {ended.reason} ({ended.code})", err)
     return ended
+
+
+def _trouble(event: Event, left_out: LeftOut) -> str:
+    """What standard error says of an event; empty for nothing."""
+    match event:
+        case PauseReported(report=report):
+            return "\n".join(report_lines(report))
+        case StuckReported():
+            return "\n".join(stuck_lines(event))
+        case CheckpointMade():
+            return str(left_out.line(event) or "")
+        case _:
+            return str(line_of(event) or "")
 
 
 def result(end: TurnEnded, session: Session) -> Json:

@@ -33,4 +33,6 @@ def ending_line(end: TurnEnded) -> Line:
         return Line("○", f"interrupted; what had arrived is kept ({reckoning})", Tone.TROUBLE)
     if end.code is TransitionCode.FAILURE_BUDGET_PAUSED:
         return Line("‖", f"{end.reason} ({reckoning})", Tone.TROUBLE)
+    if end.code is TransitionCode.LOOP_STOPPED:
+        return Line("⟳", f"{end.reason} ({reckoning})", Tone.TROUBLE)
     return Line("✗", f"{end.reason} ({end.code}; {reckoning})", Tone.BAD)

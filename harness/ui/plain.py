@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from harness.events import (
+    CheckpointMade,
     Event,
     MessageAdded,
     Origin,
@@ -16,6 +17,7 @@ from harness.events import (
     PermissionAnswered,
     PermissionAsked,
     RequestSent,
+    StuckReported,
     TextDelta,
     ThinkingDelta,
     ToolEnded,
@@ -24,10 +26,12 @@ from harness.events import (
     TurnStarted,
 )
 from harness.session import report_lines
+from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line, Tone
 from harness.ui.lines import line_of, seconds
 from harness.ui.outcomes import OUTCOMES, ending_line
 from harness.ui.shown_text import Mark, ShownText
+from harness.ui.stuck_report import stuck_lines
 from harness.visible import visible
 
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
@@ -45,6 +49,7 @@ class Plain:
         self._out = out
         self._colours = colours
         self._text = ShownText()
+        self._left_out = LeftOut()
         self._at_line_start = True
         self._started: dict[str, ToolStarted] = {}
         self._asked: dict[str, PermissionAsked] = {}
@@ -87,6 +92,11 @@ class Plain:
                 self.line(ending_line(event))
             case PauseReported():
                 self.say("\n".join(report_lines(event.report)))
+            case StuckReported():
+                self.say("\n".join(stuck_lines(event)))
+            case CheckpointMade():
+                if (line := self._left_out.line(event)) is not None:
+                    self.line(line)
             case PermissionAnswered(answer="always", tool=tool):
                 self.line(Line("·", f"{tool} will not ask for this again in this session"))
             case _:

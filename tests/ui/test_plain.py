@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.events import (
+    CheckpointMade,
     Event,
     FaultKind,
     Message,
@@ -15,6 +16,7 @@ from harness.events import (
     PartialDiscarded,
     PermissionAsked,
     RetryScheduled,
+    Rung,
     TextDelta,
     ToolEnded,
     ToolOutcome,
@@ -25,6 +27,8 @@ from harness.events import (
 )
 from harness.ui.lines import dollars, seconds
 from harness.ui.plain import Plain, has_colours
+from harness.ui.stuck_report import stuck_lines
+from tests.ui.loops import FOUND, REPORT, took
 
 RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 2, 10, 1.5, 0.0, 0.5, 529, None, "Overloaded")
 REPLY = MessageAdded(Message("assistant", ()), Origin.REPLY)
@@ -111,6 +115,20 @@ def test_nothing_from_outside_can_move_the_cursor() -> None:
 def test_a_turn_that_failed_says_why_and_an_interrupted_one_that_nothing_is_lost() -> None:
     assert printed([ended(TransitionCode.API_ERROR, "no key")]).startswith("✗ no key (api_error; 3.2 s")
     assert printed([ended(TransitionCode.ABORTED_TOOLS)]).startswith("○ interrupted; what had arrived is kept")
+
+
+def test_a_loop_is_told_with_its_steps_and_its_report() -> None:
+    kept = CheckpointMade("c", 1, 1, "git", 3, ("a.bin: too big",))
+    shown = printed(
+        [kept, kept, FOUND, took(Rung.NUDGE), REPORT, ended(TransitionCode.LOOP_STOPPED, "nothing freed it")]
+    )
+    assert shown.splitlines() == [
+        "· a rollback cannot bring back: a.bin: too big",
+        "⟳ in circles: read_file notes.txt, 4 times with the same result",
+        "↳ nudge: the model is told",
+        *stuck_lines(REPORT),
+        "⟳ nothing freed it (3.2 s, 2 requests, $0.0123)",
+    ]
 
 
 def test_colour_only_repeats_what_the_words_say() -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.events import Dispatch, PauseReport, Route, ToolOutcome, TurnEnded
+from harness.events import Dispatch, PauseReport, Route, StuckReported, ToolOutcome, TurnEnded
 from harness.ui.line import Line
 
 
@@ -93,10 +93,17 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True)
+class Stuck:
+    """The report of a turn that ended in a loop."""
+
+    report: StuckReported
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The end of a turn."""
 
     end: TurnEnded
 
 
-Entry = Said | Answer | Thinking | Call | Note | Shown | Paused | Ended
+Entry = Said | Answer | Thinking | Call | Note | Shown | Paused | Stuck | Ended

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from harness.events import (
     BreakerChanged,
+    CheckpointMade,
     Event,
     HistoryReplaced,
+    LoopLeft,
     Message,
     MessageAdded,
     Origin,
@@ -22,19 +24,23 @@ from harness.events import (
     RetryScheduled,
     SessionResumed,
     SilenceHint,
+    StuckReported,
     TextDelta,
     ThinkingDelta,
     ToolStarted,
     TurnEnded,
     TurnStarted,
 )
+from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line, Tone
 from harness.ui.lines import line_of
 from harness.ui.transcript.calls import CallFold, is_of_the_person
-from harness.ui.transcript.entries import Answer, Ended, Entry, Note, Paused, Said, Thinking
+from harness.ui.transcript.entries import Answer, Ended, Entry, Note, Paused, Said, Stuck, Thinking
 from harness.ui.transcript.streaming import StreamingReply
 
 RETRY = "retry"
+LEFT = "left"
+"""Several projections see one loop, and all see its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ class Transcript:
         self._below: list[Entry] = []
         """Shown while a reply streams in; settles after it."""
         self._calls = CallFold(self._settled)
+        self._left_out = LeftOut()
         self._messages = 0
         """Messages in the history."""
         self._said: list[tuple[int, int]] = []
@@ -102,6 +109,11 @@ class Transcript:
                 self._add(Ended(event))
             case PauseReported(report=report):
                 self._add(Paused(report))
+            case StuckReported():
+                self._add(Stuck(event))
+            case CheckpointMade():
+                if (line := self._left_out.line(event)) is not None:
+                    self._note(line)
             case SessionResumed():
                 self._resume(event)
             case SilenceHint():
@@ -155,6 +167,8 @@ class Transcript:
                     self._note(Line("·", "the conversation goes on from an earlier point"))
                 else:
                     self._cut(cut)
+            case "rollback":
+                self._said = [pair for pair in self._said if pair[1] < self._messages]
             case _:
                 if event.reason in ("compaction", "truncation") or self._messages != before:
                     self._said.clear()
@@ -205,7 +219,13 @@ class Transcript:
 
     def _line(self, event: Event) -> None:
         if (line := line_of(event)) is not None:
-            self._note(line, RETRY if isinstance(event, RetryScheduled) else "")
+            match event:
+                case RetryScheduled():
+                    self._note(line, RETRY)
+                case LoopLeft():
+                    self._note(line, LEFT)
+                case _:
+                    self._note(line)
 
     def _note(self, line: Line, of: str = "") -> None:
         """Add a line; one about the same that stands last makes room for it."""

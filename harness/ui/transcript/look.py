@@ -4,14 +4,16 @@ Colour is kept for what needs a look: what failed and is dealt with is a warning
 that failed is red, and what a change removes. Everything that colour says a mark or a word says as well.
 """
 
+from collections.abc import Sequence
+
 from textual.content import Content
 
-from harness.events import PauseReport
 from harness.session import report_lines
 from harness.ui.line import Line, Tone
 from harness.ui.outcomes import ending_line
+from harness.ui.stuck_report import stuck_lines
 from harness.ui.transcript.call_look import call_content
-from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Thinking
+from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Stuck, Thinking
 from harness.ui.transcript.lines import FAILED, MUTED, WARNING, hanging, one_line
 from harness.visible import visible
 
@@ -20,7 +22,7 @@ ENDS = TONES | {Tone.BAD: FAILED}
 MOST_SAID, FEW_SAID = 16, 10
 """A prompt of more lines than the first is shown with so many as the second says, until it is expanded."""
 YOU = "bold $accent"
-WORDS = Said | Answer | Shown | Paused
+WORDS = Said | Answer | Shown | Paused | Stuck
 
 
 def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
@@ -48,7 +50,9 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case Shown(text=text):
             return hanging(Content(""), Content(visible(text)), width)
         case Paused(report=report):
-            return _report(report, width)
+            return _report(report_lines(report, width), width)
+        case Stuck(report=report):
+            return _report(stuck_lines(report, width), width)
         case Ended(end=end):
             line = ending_line(end)
             return _line(line, width, ENDS[line.tone], ENDS[line.tone])
@@ -88,8 +92,8 @@ def _thinking(entry: Thinking, width: int, expanded: bool) -> Content:
     return Content("\n").join([head, hanging(Content("  "), text, width)])
 
 
-def _report(report: PauseReport, width: int) -> Content:
-    first, *others = report_lines(report, width)
+def _report(report: Sequence[str], width: int) -> Content:
+    first, *others = report
     head = Content.styled(visible(first), f"bold {WARNING}")
     lines = [head, *(Content(visible(line)) for line in others)]
     return hanging(Content(""), Content("\n").join(lines), width)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import (
+    CheckpointMade,
     Dispatch,
     Dispatched,
     DispatchReason,
@@ -24,6 +25,7 @@ from harness.events import (
     RequestSent,
     ResultLabelled,
     Route,
+    Rung,
     SessionResumed,
     StepStarted,
     TextDelta,
@@ -39,6 +41,7 @@ from harness.events import (
 from harness.ui.transcript.entries import Answer, Entry, Shown, Thinking
 from harness.ui.transcript.folding import Transcript
 from harness.ui.transcript.look import entry_content
+from tests.ui.loops import BACK, FOUND, LEFT, REPORT, took
 
 TEXT = st.text(st.sampled_from("ab *`\n|-\x1b[天"), max_size=8)
 ID = st.sampled_from(["c1", "c2", "shell-1"])
@@ -54,7 +57,7 @@ BLOCKS = st.lists(
 ).map(tuple)
 MESSAGES: st.SearchStrategy[Any] = st.builds(Message, st.just("assistant"), BLOCKS)
 FAILURES = st.one_of(st.none(), st.just(Failure(FailureCategory.TIMEOUT, "slow")))
-REASONS: st.SearchStrategy[Any] = st.sampled_from(["compaction", "clear", "rewind", "thinking", "repair"])
+REASONS: st.SearchStrategy[Any] = st.sampled_from(["compaction", "clear", "rewind", "rollback", "thinking", "repair"])
 END = TurnEnded(1, TransitionCode.MODEL_ERROR, "no", "", Usage(), 0.0, 1, 1, 2.0)
 
 EVENTS: st.SearchStrategy[Event] = st.one_of(
@@ -85,6 +88,8 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(
         ToolEnded, ID, TOOL, st.sampled_from(ToolOutcome), TEXT, st.floats(0, 1e6), TEXT, st.none() | TEXT, FAILURES
     ),
+    st.sampled_from([FOUND, LEFT, BACK, REPORT, took(Rung.NUDGE)]),
+    st.builds(CheckpointMade, ID, st.just(1), st.just(1), st.just("git"), st.just(1), st.lists(TEXT).map(tuple)),
     st.builds(ResultLabelled, ID, TOOL, st.sampled_from(FreshnessLabel), TEXT),
 )
 

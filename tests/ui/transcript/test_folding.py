@@ -8,6 +8,7 @@ from harness.events import (
     BreakerChanged,
     BreakerState,
     ChangeReason,
+    CheckpointMade,
     Dispatch,
     Dispatched,
     DispatchReason,
@@ -23,6 +24,7 @@ from harness.events import (
     PartialDiscarded,
     PermissionAnswered,
     PermissionAsked,
+    Projection,
     Rank,
     RequestSent,
     ResultLabelled,
@@ -40,8 +42,9 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Shown, Thinking
+from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Shown, Stuck, Thinking
 from harness.ui.transcript.folding import Changes, Transcript
+from tests.ui.loops import BACK, LEFT, REPORT
 
 REQUEST = RequestSent("claude", 1000, 10, 1)
 END = TurnEnded(1, TransitionCode.COMPLETED, "done", "", Usage(), 0.0, 1, 1, 2.0)
@@ -234,6 +237,29 @@ def test_a_rewind_after_a_compaction_knows_only_the_turns_since() -> None:
     before = len(transcript.entries)
     transcript.see(HistoryReplaced(history(1), "rewind"), 99.0)
     assert len(transcript.entries) == before - 3
+
+
+def test_after_a_rollback_everything_stands_there_still_and_a_note_says_what_the_model_does_not_see() -> None:
+    told = (*turns(1), *prompt(2), added("One."), HistoryReplaced(history(3), "rollback"), BACK)
+    transcript = folded(*told, added("Two."))
+    said, one, note, two = transcript.entries[-4:]
+    assert texts((said, one, two)) == ["Said Prompt 2.", "Answer One.", "Answer Two."]
+    assert isinstance(note, Note)
+    assert note.line.text.startswith("back to the end of step 4, and the model does not see what came after it")
+    transcript.see(HistoryReplaced(history(2), "rewind"), 99.0)
+    assert texts(transcript.entries) == ["Said Prompt 1.", "Answer Answer 1.", "Ended"]
+
+
+def test_several_views_of_one_loop_leave_it_with_one_line() -> None:
+    transcript = folded(LEFT, replace(LEFT, projection=Projection.ERROR))
+    assert texts(transcript.entries) == ["Note out of the circle (same error), after: nudge"]
+
+
+def test_the_report_of_a_loop_is_an_entry_and_what_no_checkpoint_holds_is_told_once() -> None:
+    kept = CheckpointMade("c", 1, 1, "git", 3, ("a.bin: too big",))
+    transcript = folded(kept, kept, REPORT)
+    assert texts(transcript.entries[:1]) == ["Note a rollback cannot bring back: a.bin: too big"]
+    assert transcript.entries[1:] == (Stuck(REPORT),)
 
 
 def test_clearing_forgets_everything() -> None:

@@ -6,10 +6,22 @@ from dataclasses import replace
 import pytest
 from textual.content import Content
 
-from harness.events import Dispatch, PauseReport, Rank, Route, ToolOutcome, TransitionCode, TurnEnded, Usage
+from harness.events import (
+    Attempt,
+    Dispatch,
+    PauseReport,
+    Rank,
+    Route,
+    Rung,
+    ToolOutcome,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+)
 from harness.ui.line import Line, Tone
-from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Thinking
+from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Stuck, Thinking
 from harness.ui.transcript.look import entry_content, set_off
+from tests.ui.loops import REPORT
 
 CALL = Call("c1", "grep", '"timeout" src/', 0.0, outcome=ToolOutcome.OK, result="3 hits", duration_s=0.2)
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,20 @@\n-old\n" + "".join(f"+new {number}\n" for number in range(20))
@@ -143,6 +155,8 @@ def test_only_the_end_of_a_turn_that_failed_is_red() -> None:
         Note(Line("✗", "grep is open", Tone.BAD)),
         call(ToolOutcome.BROKEN, failures=3),
         Paused(PauseReport("the budget is spent")),
+        Stuck(REPORT),
+        Ended(replace(END, code=TransitionCode.LOOP_STOPPED)),
     ]
     assert "error" not in " ".join(styles(entry_content(entry, 60)) for entry in others)
 
@@ -158,6 +172,18 @@ def test_a_pause_shows_its_report() -> None:
     assert look(Paused(PauseReport("the budget is spent")))[0] == "PAUSED: the budget is spent"
 
 
+def test_the_report_of_a_loop_wraps_below_itself_and_stands_apart() -> None:
+    lines = look(Stuck(REPORT), 40)
+    assert lines[:2] == ["IN A LOOP: read_file notes.txt, 4 times", "           with the same result"]
+    assert set_off(CALL, Stuck(REPORT))
+    assert not set_off(Stuck(REPORT), Ended(END))
+
+
+def test_a_turn_that_was_stopped_in_a_loop_says_in_which() -> None:
+    stopped = replace(END, code=TransitionCode.LOOP_STOPPED, reason="stopped: read_file notes.txt, 4 times")
+    assert look(Ended(stopped), 90) == ["⟳ stopped: read_file notes.txt, 4 times (45 s, 7 requests, $0.11)"]
+
+
 def test_control_characters_of_others_are_spelt_out() -> None:
     bad = "a\x1b[2J\nb"
     entries: list[Entry] = [
@@ -167,6 +193,7 @@ def test_control_characters_of_others_are_spelt_out() -> None:
         Shown(bad),
         Note(Line("·", bad)),
         Ended(replace(END, code=TransitionCode.MODEL_ERROR, reason=bad)),
+        Stuck(replace(REPORT, tried=(Attempt(Rung.NUDGE, 1, bad),), next_steps=(bad,))),
         Call(
             bad, bad, bad, 0.0, outcome=ToolOutcome.ERROR, result=bad, detail=bad, full_output=bad, label=bad, why=bad
         ),
