@@ -13,6 +13,9 @@ from types import MappingProxyType
 
 from harness.events import ErrorClass
 
+MOST_READ = 20_000
+"""Characters in which words are looked for, digits not counted."""
+
 TRANSIENT, PERSISTENT, UNKNOWN = ErrorClass.TRANSIENT, ErrorClass.PERSISTENT, ErrorClass.UNKNOWN
 
 
@@ -144,7 +147,7 @@ _BY_CODE: Mapping[str, ErrorClass] = MappingProxyType(
 
 _STATUS = re.compile(
     r"""
-    \b(?: https?(?:/\d(?:\.\d)?)?\ +(?:(?:status|error|code)\ +)*+ | (?:status(?:\ *code)?|error\ +code)\ *[:=]?\ * )
+    \b(?: https?(?:/\d(?:\.\d)?)?\ +(?:(?:status|error|code)\ +)*+ | (?:status(?:[\ _]*code)?|error\ +code)\ *[:=]?\ * )
       (?P<plain>[45]\d\d)\b(?![.\-/\w]*\w)
   | \b(?:returned|responded\ with|answered\ with|failed\ with)\ +
       (?P<answered>[45]\d\d)(?=\ *(?:$|[.,;:)\]\n]|(?:from|for|on)\b))(?!\.\d)
@@ -213,12 +216,16 @@ _SAID: tuple[tuple[ErrorClass, tuple[str, ...]], ...] = (
 )
 """What messages say, the surest first: what happened, before what might only be the name of something."""
 _PATTERNS = tuple((found, re.compile(rf"\b(?:{'|'.join(phrases)})\b")) for found, phrases in _SAID)
-_NOT_A_LETTER = re.compile(r"[\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def _words(text: str) -> str:
-    """The text in lower case, its words between single spaces, without any digit."""
-    return _NOT_A_LETTER.sub(" ", re.sub(r"\d+", "", text.lower())).strip()
+    """The text in lower case, its words between single spaces, without any digit; of a long one its two ends."""
+    text = _DIGITS.sub("", text)
+    if len(text) > MOST_READ:
+        text = f"{text[: MOST_READ // 2]} {text[-MOST_READ // 2 :]}"
+    return _BETWEEN_WORDS.sub(" ", text.lower()).strip()
 
 
 def _of_words(said: str) -> ErrorClass:
