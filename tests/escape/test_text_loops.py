@@ -1,6 +1,7 @@
 """Replies that repeat themselves: found at the character that completes the verdict, however the stream is cut."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from tests.escape.texts import Sound, Stuck, lines, prose
 
 STUCK = (*texts_first.STUCK, *texts_second.STUCK)
 SOUND = (*texts_first.SOUND, *texts_second.SOUND)
+DOCUMENTS = sorted(Path(__file__).parents[2].glob("*.md"))
 SHIPPED = TextLimits()
 SMALL = TextLimits(length=24, copies=3, length_of_signs=24, length_of_numbered=60, longest_period=12, sign=4)
 
@@ -42,6 +44,11 @@ def test_a_reply_that_is_stuck_is_cut_after_its_first_copy(stuck: Stuck) -> None
 @pytest.mark.parametrize("sound", SOUND, ids=lambda sound: str(sound.name))
 def test_a_reply_that_is_meant_passes(sound: Sound) -> None:
     assert fed([sound.text]) is None
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.name))
+def test_our_own_documents_pass_as_replies(document: Path) -> None:
+    assert fed([document.read_text(encoding="utf-8")]) is None
 
 
 def test_there_are_as_many_replies_as_promised() -> None:
