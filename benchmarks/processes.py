@@ -37,8 +37,8 @@ def clean_environment(**more: str) -> dict[str, str]:
 
     Byte code may be written, as it is for a program that was installed: who compiles at every start measures that.
     """
-    steering = ("ANTHROPIC_", "HARNESS_", "MODEL_ID", "FALLBACK_MODEL_ID", "LLM_", "PYTHONPATH")
-    steering += ("PYTHONDONTWRITEBYTECODE",)
+    agents = ("ANTHROPIC_", "HARNESS_", "MODEL_ID", "FALLBACK_MODEL_ID", "LLM_")
+    steering = (*agents, "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
     return kept | {"PYTHONPATH": str(ROOT)} | more
 
