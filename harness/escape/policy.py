@@ -101,7 +101,7 @@ class EscapePolicy:
         known = self.settings()
         for name, value in changes.items():
             if name not in known:
-                near = get_close_matches(name, known, n=1, cutoff=0.5)
+                near = get_close_matches(name, known, n=1, cutoff=0.6)
                 raise ValueError(f"there is no setting {name}" + (f"; did you mean {near[0]}?" if near else ""))
             _check(name, value)
         detection = {name: value for name, value in changes.items() if name in OF_THRESHOLDS}
