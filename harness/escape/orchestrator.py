@@ -29,6 +29,8 @@ from harness.events import (
     Rung,
 )
 
+_PLACES = (Projection.NODE, Projection.STATE)
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -85,6 +87,11 @@ class _Episode:
     """Calls of it that were asked for and kept from being made: copies that the detectors do not see."""
     handled_at: int = 0
     """Copies at the last intervention; the next one is due with one more."""
+    handled_visit: int = 0
+    """Visits at the last intervention: a round of places may be found in the midst of a copy, and the next copy has to
+    be whole."""
+    grown_at: int = 0
+    """Observations when its last copy came."""
     silent_until: int = 0
     """Copies before which nothing is said, because a person said that it is meant."""
     last: Rung | None = None
@@ -125,6 +132,9 @@ class Orchestrator:
         """Signatures of all the loops of the session."""
         self._off = False
         self._stopped = False
+        self._visits = 0
+        self._observed = 0
+        """Steps, visits and calls that were ignored."""
 
     @property
     def policy(self) -> EscapePolicy:
@@ -137,12 +147,15 @@ class Orchestrator:
         """The calls of one reply have ended. Calls that were not made are not among them (B11)."""
         if not calls:
             return ()
+        self._observed += 1
         for detectors in self._both():
             detectors.see_step(calls)
         return self._compared(calls[-1].step)
 
     def visit(self, visit: Visit) -> tuple[Event, ...]:
         """The agent came to a place, or its state was told."""
+        self._observed += 1
+        self._visits += 1
         for detectors in self._both():
             detectors.see_visit(visit)
         return self._compared(visit.step)
@@ -168,6 +181,7 @@ class Orchestrator:
         episode = self._episodes.get(signature)
         if episode is None:
             return ()
+        self._observed += 1
         episode.ignored += 1
         episode.ignored_in = step
         return tuple(self._seen(replace(episode.loop, copies=episode.copies + 1), step))
@@ -279,8 +293,10 @@ class Orchestrator:
         if episode is None:
             relapse = loop.signature in self._met
             self._met.add(loop.signature)
-            self._episodes[loop.signature] = _Episode(loop, since=step, told_at=loop.copies)
+            self._episodes[loop.signature] = _Episode(loop, since=step, told_at=loop.copies, grown_at=self._observed)
             return [LoopFound(loop, step, relapse)]
+        if loop.copies > episode.copies:
+            episode.grown_at = self._observed
         episode.loop = loop
         episode.handled_at = min(episode.handled_at, loop.copies)
         if loop.copies < 2 * episode.told_at:
@@ -301,18 +317,29 @@ class Orchestrator:
         return self._policy.enabled and not self._off
 
     def _governing(self) -> _Episode | None:
-        """The loop that climbs: the first one found, of the strong ones where there are any."""
+        """The loop that climbs: the first one found that goes on, of the strong ones where there are any."""
         episodes = self._episodes.values()
-        strong = (one for one in episodes if not one.loop.weak)
+        strong = [one for one in episodes if not one.loop.weak]
         weak = (one for one in episodes if not self._ladder.exhausted(one.loop))
-        return next(strong, next(weak, None))
+        going_on = (one for one in strong if not any(self._rests_beside(one, other) for other in strong))
+        return next(going_on, next(weak, None))
+
+    def _rests_beside(self, episode: _Episode, other: _Episode) -> bool:
+        """No further copy of it came while the other went round three times: it must not keep that one waiting."""
+        return other.grown_at > episode.grown_at and self._observed - episode.grown_at > 3 * other.loop.period
 
     def _is_due(self, episode: _Episode) -> bool:
         if not self._active or self._stopped or self._ladder.exhausted(episode.loop):
             return False
         if episode.wanted:
             return True
-        return episode.copies > episode.handled_at and episode.copies >= episode.silent_until
+        another = episode.copies > episode.handled_at and self._is_whole(episode)
+        return another and episode.copies >= episode.silent_until
+
+    def _is_whole(self, episode: _Episode) -> bool:
+        if episode.last is None or episode.ignored or episode.loop.projection not in _PLACES:
+            return True
+        return self._visits - episode.handled_visit >= episode.loop.period
 
     def _intervened(self, event: Intervened) -> None:
         self._ladder.take(event.signature, event.rung)
@@ -325,6 +352,7 @@ class Orchestrator:
         episode.wanted = None
         if event.applied:  # otherwise the next rung is due at once
             episode.handled_at = episode.copies
+            episode.handled_visit = self._visits
             episode.last = event.rung
             if event.rung is Rung.SUBSTITUTE:
                 episode.veto = event.action
