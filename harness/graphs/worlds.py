@@ -30,7 +30,7 @@ class World:
     @property
     def capabilities(self) -> CapabilityMap:
         """What can take the place of what."""
-        instead = Alternative(GENERIC, f"run {GENERIC} on the same place", "its checks of the place", Severity.LOW)
+        instead = Alternative(GENERIC, f"run {GENERIC} on the same place", "its own checks", Severity.LOW)
         return CapabilityMap(
             Capability(tool, "opens a way", "open it by hand", () if tool == GENERIC else (instead,))
             for tool in self.rates
@@ -85,10 +85,10 @@ def random_graph(size: int, seed: int, fail_rate: float | None = None) -> World:
         edges[parent, place] = dice.choice(gates)
     for number, place in enumerate(places[1:-1], start=1):
         edges.setdefault((place, places[dice.randrange(number)]), "")
-        edges.setdefault((place, dice.choice([other for other in places if other != place])), dice.choice(gates))
-    paths = {
-        place: tuple(Path(*edge, tool) for edge, tool in sorted(edges.items()) if edge[0] == place) for place in places
-    }
+        edges.setdefault((place, places[(number + dice.randrange(1, size)) % size]), dice.choice(gates))
+    paths: dict[str, tuple[Path, ...]] = dict.fromkeys(places, ())
+    for (source, target), tool in sorted(edges.items()):
+        paths[source] += (Path(source, target, tool),)
     rates = {"ToolA": 0.1, "ToolB": 0.6, "ToolC": 0.3, GENERIC: 0.2}
     return World(f"random graph of {size} places", places[0], places[-1], paths, _rates(rates, fail_rate))
 

@@ -81,12 +81,12 @@ async def test_where_nothing_fails_the_naive_agent_walks_straight_to_the_goal() 
 
 async def test_without_the_mechanism_one_failure_sends_it_round_for_ever() -> None:
     rounds = 0
-    for seed in range(60):
-        places = await places_of(ring(), seed, 2_000)
+    for seed in range(40):
+        places = await places_of(ring(), seed, 500)
         arrived = places[-1] == "E"
         rounds += not arrived
         assert arrived == (len(places) == 5)  # straight, or never
-    assert rounds > 30
+    assert rounds > 20
 
 
 async def test_where_everything_fails_it_stays_for_ever() -> None:
