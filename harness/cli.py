@@ -9,7 +9,7 @@ Exit codes: 0 answered, 1 failed with a reason, 2 bad usage, 3 stopped by a limi
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ COMMANDS = {
     "replay": "see a recorded session again",
     "export": "write a session as Markdown or JSON",
     "shot": "a picture of a session at any moment, as an SVG file",
+    "escape": "see a simulated agent go in circles, and how it is got out",
     "transitions": "print why the loop goes round or ends, and what answers each fault",
     "settings": "every setting: what fits, its default, its variables",
     "practice": "serve the practice model, or put faults before a real one",
@@ -176,6 +177,8 @@ def command_parser(command: str) -> "ArgumentParser":
             add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
         case "transitions":
             add("--markdown", action="store_true", help="as Markdown tables")
+        case "escape":
+            _escape(parser)
         case "practice":
             _practice(parser)
         case "serve":
@@ -196,6 +199,48 @@ def _practice(parser: "ArgumentParser") -> None:
         one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
         one.add_argument("--host", default="127.0.0.1")
         one.add_argument("--port", type=int, default=0, help="0: any free one")
+
+
+def _escape(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="demo", parser_class=type(parser))
+    demo = kinds.add_parser("demo", help="walk over a graph with tools that fail at random", allow_abbrev=False)
+    demo.epilog = "exit codes: 0 at the goal, 3 stopped before it"
+    add = demo.add_argument
+    add("--seed", type=int, default=0, metavar="N", help="the same seed gives the same walk (0)")
+    add("--fail-rate", type=_share, metavar="P", help="how often every tool fails, 0 to 1; each its own rate otherwise")
+    add("--graph", choices=("ring", "random"), default="ring", help="the ring of five places, or one drawn at random")
+    add("--size", type=_whole(3, 1_000), default=20, metavar="N", help="places of a random graph, 3 to 1000 (20)")
+    add("--steps", type=_whole(0, 100_000), default=100, metavar="N", help="end after N steps (100)")
+    add(
+        "--person",
+        choices=("continue", "off", "roll_back", "stop"),
+        metavar="ANSWER",
+        help="what a person answers who is asked: continue, off, roll_back, stop; nobody is there otherwise",
+    )
+    add("--json", action="store_true", help="a line of JSON for each event")
+
+
+def _share(text: str) -> float:
+    from argparse import ArgumentTypeError
+
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if 0 <= share <= 1:
+        return share
+    raise ArgumentTypeError(f"{text!r} is no share; 0 to 1 is")
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        from argparse import ArgumentTypeError
+
+        if text.isdecimal() and len(text) < 10 and least <= int(text) <= most:
+            return int(text)
+        raise ArgumentTypeError(f"{text!r} does not fit; {least} to {most} do")
+
+    return number
 
 
 def _port(text: str) -> int:

@@ -32,6 +32,8 @@ def run(command: str, options: Namespace) -> int:
             from harness.viewing import replay
 
             return replay(_settings(options), options)
+        case "escape":
+            return _escape(options)
         case "transitions":
             from harness.recovery import printed
 
@@ -73,6 +75,18 @@ def _breakers(settings: Settings, options: Namespace) -> int:
     for line in breaker_lines(path, options.at):
         print(line)
     return 0
+
+
+def _escape(options: Namespace) -> int:
+    from harness.events import LoopChoice, WalkEnd
+    from harness.graphs.demo import AnswersAlways, Demo, world_of
+
+    demo = Demo(world_of(options.graph, options.size, options.seed, options.fail_rate), options.seed)
+    person = AnswersAlways(LoopChoice(options.person)) if options.person else None
+    end = asyncio.run(demo.run(most_steps=options.steps, person=person))
+    for line in demo.as_json() if options.json else demo.as_text():
+        print(line)
+    return 0 if end is WalkEnd.GOAL else 3
 
 
 def _export(settings: Settings, options: Namespace) -> int:
