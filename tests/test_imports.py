@@ -261,3 +261,9 @@ def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
     late = {"harness.events", "harness.settings", "harness.session", "harness.agent", "harness.logs"}
     late |= {"harness.ui.app.controller", "harness.ui.app.views", "harness.ui.transcript", "harness.ui.panel"}
     assert not loaded & late
+
+
+def test_an_open_session_has_loaded_nothing_that_only_a_tool_or_an_answer_needs() -> None:
+    loaded = modules_loaded_by("import harness.ui.app.running, harness.ui.app.controller, harness.logs")
+    assert "harness.session" in loaded
+    assert not loaded & {"markdown_it", "psutil", "pathspec", "filelock", "tiktoken", "anthropic"}
