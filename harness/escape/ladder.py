@@ -106,13 +106,19 @@ class Ladder:
         mine = self._used.setdefault(signature, {})
         mine[rung] = max(0, mine.get(rung, 0) - 1)
 
+    def inherit(self, signature: str, before: str) -> None:
+        """A loop took the place of another: what was tried against that one is as good as tried."""
+        for rung, used in self._used.get(before, {}).items():
+            mine = self._used.setdefault(signature, {})
+            mine[rung] = max(used, mine.get(rung, 0))
+
     def next_rung(self, loop: Loop, abilities: Abilities) -> Rung | None:
         """The first rung that applies and is not used up; None only for a weak loop that has been nudged (Q4)."""
         return next((rung for rung in self._open(loop) if abilities.applies(rung)), None)
 
     def exhausted(self, loop: Loop) -> bool:
-        """Nothing is left for this loop, whatever could be done."""
-        return next(iter(self._open(loop)), None) is None
+        """Nothing is left for this loop, whatever could be done: it is weak, and was nudged."""
+        return loop.weak and self.used(loop.signature, Rung.NUDGE) >= self.policy.quota(Rung.NUDGE)
 
     def position(self, loop: Loop) -> tuple[RungUse, ...]:
         """Every rung in the order of this loop, with what is used of it."""

@@ -4,8 +4,10 @@
                  see(event) ◀── Intervened, LoopAnswered, EscapeSet ◀── whoever carries it out
 
 The state is a fold over observations and events, so that a session that is opened again goes on where it was. Asking
-for advice changes nothing; only the event that says what was done does. Of several loops at once the first one found
-climbs the ladder, so that one trouble with several faces is not treated several times; strong ones come before weak.
+for advice changes nothing; only the event that says what was done does.
+
+One trouble may have several faces, and is not to be treated several times. Of several loops at once the first one
+found climbs the ladder, strong ones before weak; and a loop that takes the place of another goes on from its rung.
 """
 
 from collections.abc import Iterable, Sequence
@@ -273,6 +275,9 @@ class Orchestrator:
         gone = [one for one in self._episodes.values() if one.loop.signature not in loops and not one.goes_on(step)]
         events: list[Event] = [self._left(one, step, still_stuck=bool(loops)) for one in gone]
         for loop in loops.values():
+            if loop.signature not in self._episodes:
+                for one in gone:
+                    self._ladder.inherit(loop.signature, one.loop.signature)
             episode = self._episodes.get(loop.signature)
             ignored = episode.ignored if episode else 0
             events += self._seen(replace(loop, copies=loop.copies + ignored) if ignored else loop, step)
