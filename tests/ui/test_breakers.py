@@ -28,6 +28,15 @@ def playing(*replies: str) -> PracticeServer:
     return PracticeServer(script=Script.parse("\n".join(('after = "error"', *replies))))
 
 
+async def pauses(terminal: Terminal) -> None:
+    """Ask, and use up a budget of three failures."""
+    await terminal.sees("> ")
+    terminal.type("/budget 3\n")
+    await terminal.sees("0 of 3 used")
+    terminal.type("Where is First?\n")
+    await terminal.sees("PAUSED: the failure budget of this turn is used up")
+
+
 async def test_a_pause_ends_the_headless_command_with_3_and_the_report(place: Place) -> None:
     async with playing(*[SEARCH] * 3) as server:
         served = Place(place.folder, server.base_url)
@@ -66,11 +75,7 @@ async def test_a_person_is_asked_after_the_pause_and_goes_on_with_a_tool_reset(p
     async with playing(*[SEARCH] * 4, ANSWER) as server:
         served = Place(place.folder, server.base_url)
         async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
-            await terminal.sees("> ")
-            terminal.type("/budget 3\n")
-            await terminal.sees("0 of 3 used")
-            terminal.type("Where is First?\n")
-            await terminal.sees("PAUSED: the failure budget of this turn is used up")
+            await pauses(terminal)
             await terminal.sees("go on? c with a fresh budget")
             terminal.type("what?\n")
             await terminal.sees("please answer c, r and the name of a tool, or s")
@@ -87,10 +92,7 @@ async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) 
     async with playing(*[SEARCH] * 3, ANSWER) as server:
         served = Place(place.folder, server.base_url)
         async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
-            await terminal.sees("> ")
-            terminal.type("/budget 3\n")
-            await terminal.sees("0 of 3 used")
-            terminal.type("Where is First?\n")
+            await pauses(terminal)
             await terminal.sees("go on? c")
             terminal.type("\x03")
             await terminal.sees("stopped; /retry goes on with a fresh budget")

@@ -167,23 +167,6 @@ async def test_a_broken_tool_is_shown_with_the_way_round_it_and_steps_can_be_wal
         assert "⊘" in screen
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-async def test_a_signal_ends_the_turn_and_gives_the_terminal_back(
-    place: Place, number: signal.Signals, code: int
-) -> None:
-    async with Tmux(place, PRACTICE, script(place, STORM)) as terminal:
-        await terminal.sees("asks first")
-        await terminal.type("hello")
-        await terminal.press("Enter")
-        await terminal.sees("next try in")
-        before = await terminal.modes()
-        await terminal.send(number)
-        await terminal.sees(f"exit code {code}", "resume with", "\nicanon")
-        assert not await terminal.alternate()
-        assert before != await terminal.modes()
-        assert await terminal.modes() == "mouse=0 cursor=1 keypad=0"
-
-
 @pytest.mark.stories
 async def test_ctrl_c_clears_then_stops_then_quits(place: Place) -> None:
     async with Tmux(place, PRACTICE, script(place, STORM)) as terminal:
