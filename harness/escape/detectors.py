@@ -4,28 +4,32 @@ A step is all the calls of one reply; in what order they stand there does not ma
 does, such as its nudges, its vetoes and its skips, must not be shown to the detectors (B11).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.escape.digests import digest
 from harness.escape.observations import Call, Visit
 from harness.escape.polls import Polls, PollsSnapshot
-from harness.escape.repeats import Mark, Run, Stream, StreamSnapshot, wanted_runs
+from harness.escape.repeats import Mark, Run, Stream, StreamSnapshot, mark_of, wanted_runs
 from harness.escape.stagnation import Stagnation, StagnationSnapshot
+from harness.escape.tail import MOST, Wanted
 from harness.escape.thresholds import Thresholds
 from harness.events import Loop, Projection
 
+Told = tuple[Call, Mark]
+"""A call, and how a person is told of it."""
+
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Limits:
     """For each projection and period the matched length that makes a loop."""
 
-    interaction: tuple[int, ...]
-    interaction_failing: tuple[int, ...]
-    calls: tuple[int, ...]
-    error: tuple[int, ...]
-    walk: tuple[int, ...]
-    action: tuple[int, ...]
+    interaction: Wanted
+    interaction_failing: Wanted
+    calls: Wanted
+    error: Wanted
+    walk: Wanted
+    action: Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Detectors:
     def __init__(self, thresholds: Thresholds = Thresholds()) -> None:  # noqa: B008 (frozen)
         longest = thresholds.longest_period
         self._thresholds = thresholds
-        self._wanted = _wanted(thresholds)
+        self._limits = _limits_of(thresholds)
         self._interactions = Stream(Projection.INTERACTION, longest)
         self._errors = Stream(Projection.ERROR, longest)
         self._states = Stream(Projection.STATE, longest)
@@ -71,7 +75,7 @@ class Detectors:
     @thresholds.setter
     def thresholds(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._wanted = _wanted(thresholds)
+        self._limits = _limits_of(thresholds)
         for stream in self._every_stream():
             stream.resize(thresholds.longest_period)
         self._stagnation.resize(thresholds.stagnation_window)
@@ -80,20 +84,21 @@ class Detectors:
         """The calls of one reply, with what came of them. A reply without calls is no step."""
         if not calls:
             return
-        waits = [call for call in calls if call.poll is not None]
-        work = {_interaction(call): call for call in calls if call.poll is None}
-        news = self._polls.see(waits)
-        self._see_failures(calls, waits, news=news)
+        news = self._polls.see([call for call in calls if call.poll is not None])
+        step = [(call, mark_of(call)) for call in calls]
+        work = {_interaction(call): (call, mark) for call, mark in step if call.poll is None}
+        marks = tuple([mark for _, mark in work.values()])
+        self._see_failures(step, marks, news=news)
         if work or news:
-            self._see_work(work, news=news)
+            self._see_work(work, marks, news=news)
 
     def see_visit(self, visit: Visit) -> None:
         """The agent came to a place, or its state was told. A state that stays the same is no event: in it, different
         things may be done."""
         if visit.node:
-            self._nodes.push(visit.node, Mark(visit.node, step=visit.step))
+            self._nodes.push(visit.node)
         if visit.state and visit.state != self._state:
-            self._states.push(visit.state, Mark(visit.node or visit.state, step=visit.step))
+            self._states.push(visit.state)
             self._state = visit.state
 
     def verdicts(self) -> tuple[Loop, ...]:
@@ -102,18 +107,17 @@ class Detectors:
         What an interaction that repeats explains is not told again as a failure that repeats, or as a weak sign.
         """
         repeats = self._repeated_interaction()
-        failures = None if repeats and repeats.failing else self._errors.loop(self._wanted.error)
-        found = [repeats, failures, self._states.loop(self._wanted.walk), self._nodes.loop(self._wanted.walk)]
+        failures = None if repeats and repeats.failing else self._errors.loop(self._limits.error)
+        found = [repeats, failures, self._states.loop(self._limits.walk), self._nodes.loop(self._limits.walk)]
         found += self._polls.loops(self._thresholds.poll_copies)
         if repeats is None:
             found += self._stagnation.loops(self._thresholds.stagnation_copies)
-            found.append(self._actions.loop(self._wanted.action))
+            found.append(self._actions.loop(self._limits.action))
         return tuple(sorted((loop for loop in found if loop is not None), key=lambda loop: loop.weak))
 
     def runs(self) -> tuple[Run, ...]:
         """For each projection how near to a loop it is."""
-        wanted = self._wanted
-        limits = self._thresholds
+        wanted, limits = self._limits, self._thresholds
         return (
             self._interactions.nearest(self._wanted_of_interactions()),
             self._errors.nearest(wanted.error),
@@ -157,45 +161,50 @@ class Detectors:
 
     # ── how a step becomes symbols ──────────────────────────────────────────────────────────────
 
-    def _see_work(self, work: dict[str, Call], *, news: bool) -> None:
+    def _see_work(self, work: dict[str, Told], marks: tuple[Mark, ...], *, news: bool) -> None:
         """What was done besides waiting. News from a poll is something new, whatever was done beside it."""
-        symbol = None if news else _batch(work)
-        if symbol is not None and not self._interactions.tail.knows(symbol):
+        interaction = None if news else _batch(work)
+        if interaction is not None and not self._interactions.tail.last(interaction):
             self._polls.restart()
-        mark = _mark(list(work.values()))
         if len(work) > 1 and self._calls is None:
             self._calls = self._forked(self._interactions.snapshot())
         if self._calls is not None:
-            self._see_single(work, news=news)
-        self._interactions.push(symbol, mark)
-        self._actions.push(None if news else _batch({call.action: call for call in work.values()}), mark)
-        self._stagnation.see(list(work.values()))
+            self._see_single(self._calls, work, news=news)
+        self._interactions.push(interaction, marks)
+        self._actions.push(None if news else _batch({call.action for call, _ in work.values()}), marks)
+        step = {call.action: (interaction, mark) for interaction, (call, mark) in work.items()}
+        self._stagnation.see(step, changed=any(call.mutates and call.ok for call, _ in work.values()))
 
-    def _see_single(self, work: dict[str, Call], *, news: bool) -> None:
-        assert self._calls is not None
+    def _see_single(self, calls: Stream, work: dict[str, Told], *, news: bool) -> None:
+        """The calls one by one: first the one that was not made for longest, so that a circle stays one however it is
+        dealt out to replies."""
         if news:
-            self._calls.push(None, Mark(""))
-        for interaction in sorted(work):
-            self._calls.push(interaction, _mark([work[interaction]]))
+            calls.push(None)
+        ages = {interaction: calls.tail.last(interaction) or MOST + 1 for interaction in work}
+        for interaction in sorted(work, key=lambda one: (-ages[one], one)):
+            calls.push(interaction, (work[interaction][1],))
 
-    def _see_failures(self, calls: Sequence[Call], waits: Sequence[Call], *, news: bool) -> None:
+    def _see_failures(self, step: Sequence[Told], work: tuple[Mark, ...], *, news: bool) -> None:
         """Failures in a row. A success breaks the row, but for a poll that has nothing new."""
-        failed = [call for call in calls if not call.ok]
-        quiet = not news and all(call.poll is not None for call in calls if call.ok)
+        failed = [told for told in step if not told[0].ok]
+        quiet = not news and all(call.poll is not None for call, _ in step if call.ok)
         if not failed and quiet:
             return
-        told = quiet and all(call.error for call in failed)
-        symbols = {digest(call.tool, call.error): call for call in failed}
-        self._errors.push(_batch(symbols) if told else None, _mark(failed))
+        if not quiet or not all(call.error for call, _ in failed):
+            self._errors.push(None)
+            return
+        symbols = {digest(call.tool, call.error) for call, _ in failed}
+        marks = tuple([mark for _, mark in failed])
+        self._errors.push(_batch(symbols), work if work == marks else marks)  # one tuple in memory for both
 
     # ── verdicts ────────────────────────────────────────────────────────────────────────────────
 
     def _repeated_interaction(self) -> Loop | None:
         found = self._interactions.loop(self._wanted_of_interactions())
-        return self._calls.loop(self._wanted.calls) if found is None and self._calls is not None else found
+        return self._calls.loop(self._limits.calls) if found is None and self._calls is not None else found
 
-    def _wanted_of_interactions(self) -> tuple[int, ...]:
-        return self._wanted.interaction_failing if self._interactions.failing else self._wanted.interaction
+    def _wanted_of_interactions(self) -> Wanted:
+        return self._limits.interaction_failing if self._interactions.failing else self._limits.interaction
 
     def _every_stream(self) -> tuple[Stream, ...]:
         return self._streams if self._calls is None else (*self._streams, self._calls)
@@ -206,10 +215,10 @@ class Detectors:
         return stream
 
 
-def _wanted(thresholds: Thresholds) -> Wanted:
+def _limits_of(thresholds: Thresholds) -> Limits:
     longest, cycle = thresholds.longest_period, thresholds.copies_cycle
     walk = wanted_runs(longest, copies=cycle, copies_cycle=cycle, least=thresholds.walk_length)
-    return Wanted(
+    return Limits(
         interaction=wanted_runs(longest, copies=thresholds.copies, copies_cycle=cycle),
         interaction_failing=wanted_runs(longest, copies=thresholds.copies_failing, copies_cycle=cycle),
         calls=wanted_runs(longest, copies=thresholds.copies, copies_cycle=thresholds.copies),
@@ -223,21 +232,8 @@ def _interaction(call: Call) -> str:
     return digest(call.action, call.result, "ok" if call.ok else "failed")
 
 
-def _batch(symbols: dict[str, Call]) -> str | None:
+def _batch(symbols: Collection[str]) -> str | None:
     """One symbol for all, whatever their order; None where there are none."""
     if len(symbols) == 1:
         return next(iter(symbols))
     return digest(*sorted(symbols)) if symbols else None
-
-
-def _mark(calls: Sequence[Call]) -> Mark:
-    if not calls:
-        return Mark("")
-    last = calls[-1]
-    return Mark(
-        summary=" + ".join(call.summary or call.tool for call in calls),
-        tools=tuple(dict.fromkeys(call.tool for call in calls)),
-        failing=not any(call.ok for call in calls),
-        error=last.error_class,
-        step=last.step,
-    )

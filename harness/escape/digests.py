@@ -31,7 +31,7 @@ _DIGEST_BYTES = 8
 
 def digest(*parts: str) -> str:
     """16 hexadecimal digits. ("ab", "c") is another than ("a", "bc")."""
-    told = "".join([f"{len(part)}:{part}" for part in parts])
+    told = f"{[*map(len, parts)]}{''.join(parts)}"
     return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
 
 

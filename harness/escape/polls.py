@@ -1,11 +1,12 @@
 """Declared polls: they may repeat, but neither faster than they say nor for ever (resilience B10)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.escape.digests import digest
 from harness.escape.observations import Call, Poll
+from harness.escape.repeats import Mark, mark_of
 from harness.events import Loop, Projection
 
 MOST_POLLS = 16
@@ -14,26 +15,27 @@ MOST_POLLS = 16
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What is known of one poll."""
+    """What is known of one poll that is under way."""
 
-    call: Call
-    """The last one."""
+    action: str
+    mark: Mark
+    limits: Poll
+    """What the last call declared."""
+    answer: str
+    """Digest of the last result; a failure is another one than a success."""
     since: float
-    """When its last result came for the first time."""
+    """When this answer came for the first time."""
+    at: float
+    """When it was asked last."""
     same: int = 1
-    """Times in a row that it gave this result."""
+    """Times in a row that it gave this answer."""
     hurried: int = 0
     """Times in a row that it came too early."""
 
     @property
-    def limits(self) -> Poll:
-        """What the last call declared."""
-        return self.call.poll or Poll()
-
-    @property
     def overdue(self) -> bool:
-        """The same result has come for longer than it may."""
-        return self.call.at - self.since > self.limits.total_s
+        """The same answer has come for longer than it may."""
+        return self.at - self.since > self.limits.total_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class PollsSnapshot:
     """The polls as they were at some moment."""
 
     watched: tuple[Watched, ...]
-    answers: tuple[tuple[str, tuple[str, bool]], ...]
+    answers: tuple[tuple[str, str], ...]
 
 
 class Polls:
@@ -50,16 +52,17 @@ class Polls:
     def __init__(self) -> None:
         self._watched: dict[str, Watched] = {}
         """By action, the last asked one last."""
-        self._answers: dict[str, tuple[str, bool]] = {}
-        """By action the last result, and whether it was a success."""
+        self._answers: dict[str, str] = {}
+        """By action the last answer, also of those that are not under way."""
 
     def see(self, calls: Iterable[Call]) -> bool:
         """The polls of one step. Returns whether any of them had news."""
         news = False
         for call in {one.action: one for one in calls}.values():
-            news = news or self._answers.get(call.action) != (call.result, call.ok)
-            _newest(self._answers, call.action, (call.result, call.ok))
-            _newest(self._watched, call.action, _asked(self._watched.get(call.action), call))
+            answer = digest(call.result, "ok" if call.ok else "failed")
+            news = news or self._answers.get(call.action) != answer
+            _newest(self._answers, call.action, answer)
+            _newest(self._watched, call.action, _asked(self._watched.get(call.action), call, answer))
         return news
 
     def restart(self) -> None:
@@ -95,7 +98,7 @@ class Polls:
 
     def restore(self, snapshot: PollsSnapshot) -> None:
         """Be as at the snapshot."""
-        self._watched = {one.call.action: one for one in snapshot.watched}
+        self._watched = {one.action: one for one in snapshot.watched}
         self._answers = dict(snapshot.answers)
 
 
@@ -110,26 +113,25 @@ def _newest(values: dict[str, Value], key: str, value: Value) -> None:
         del values[next(iter(values))]
 
 
-def _asked(before: Watched | None, call: Call) -> Watched:
-    if before is None:
-        return Watched(call, call.at)
-    early = call.at - before.call.at < (call.poll or Poll()).every_s
-    hurried = before.hurried + 1 if early else 0
-    if (before.call.result, before.call.ok) == (call.result, call.ok):
-        return replace(before, call=call, same=before.same + 1, hurried=hurried)
-    return Watched(call, call.at, hurried=hurried)
+def _asked(before: Watched | None, call: Call, answer: str) -> Watched:
+    limits = call.poll or Poll()
+    since, same, hurried = call.at, 1, 0
+    if before is not None:
+        hurried = before.hurried + 1 if call.at - before.at < limits.every_s else 0
+        if before.answer == answer:
+            since, same = before.since, before.same + 1
+    return Watched(call.action, mark_of(call), limits, answer, since, call.at, same, hurried)
 
 
 def _loop(one: Watched, copies: int, *, weak: bool) -> Loop:
-    call = one.call
     return Loop(
         projection=Projection.POLL,
-        signature=digest(Projection.POLL, call.action),
+        signature=digest(Projection.POLL, one.action),
         period=1,
         copies=copies,
-        summary=call.summary or call.tool,
-        tools=(call.tool,),
-        failing=not call.ok,
-        error=call.error_class if not call.ok else None,
+        summary=one.mark.summary,
+        tools=(one.mark.tool,),
+        failing=one.mark.failing,
+        error=one.mark.error,
         weak=weak,
     )

@@ -1,26 +1,30 @@
 """Streams of one projection: what repeats at the end of each, and from where on that is a loop (resilience 3.5)."""
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.escape.digests import digest
-from harness.escape.tail import Tail, TailSnapshot
+from harness.escape.observations import Call
+from harness.escape.tail import Tail, TailSnapshot, Wanted
 from harness.events import ErrorClass, Loop, Projection
 
 MOST_SHOWN = 4
-"""Steps of a circle that its summary names."""
+"""Steps of a circle, or calls of a step, that a summary names."""
+
+
+LONGEST_SUMMARY = 80
+"""Characters of one call in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one symbol stands for, for a person."""
+    """One call as a person is told of it."""
 
     summary: str
-    tools: tuple[str, ...] = ()
+    tool: str
     failing: bool = False
-    """Nothing in it succeeded."""
     error: ErrorClass | None = None
+    """Of its failure."""
     step: int = 0
 
 
@@ -42,7 +46,7 @@ class StreamSnapshot:
     """A stream as it was at some moment."""
 
     tail: TailSnapshot
-    marks: tuple[Mark, ...]
+    marks: tuple[tuple[Mark, ...], ...]
 
 
 class Stream:
@@ -62,19 +66,21 @@ class Stream:
         self.tail = Tail(longest_period)
         self._weak = weak
         self._single = single
-        self._marks: deque[Mark] = deque(maxlen=longest_period)
+        self._marks: list[tuple[Mark, ...]] = []
+        """The calls of each of the last symbols, newest first."""
         self._found: tuple[int, int, Loop] | None = None
         """The last loop with its period and the beginning of its run: while it goes on, it is the same loop."""
 
     @property
     def failing(self) -> bool:
         """Nothing in the last symbol succeeded."""
-        return bool(self._marks) and self._marks[-1].failing
+        return bool(self._marks) and _failing(self._marks[0])
 
-    def push(self, symbol: str | None, mark: Mark) -> None:
-        """One more symbol; None equals nothing."""
+    def push(self, symbol: str | None, marks: tuple[Mark, ...] = ()) -> None:
+        """One more symbol, and the calls that it stands for; None equals nothing. A symbol of no calls names itself."""
         self.tail.push(symbol)
-        self._marks.append(mark)
+        self._marks.insert(0, marks)
+        del self._marks[self.tail.longest :]
 
     def clear(self) -> None:
         """Forget everything."""
@@ -82,12 +88,8 @@ class Stream:
         self._marks.clear()
         self._found = None
 
-    def loop(self, wanted: Sequence[int]) -> Loop | None:
-        """The loop in which the stream ends.
-
-        Args:
-            wanted: for each period, from 1, the least matched length.
-        """
+    def loop(self, wanted: Wanted) -> Loop | None:
+        """The loop in which the stream ends."""
         period = self.tail.shortest(wanted)
         if not period:
             return None
@@ -99,18 +101,18 @@ class Stream:
             one.projection, one.signature, one.period, copies, one.summary, one.tools, one.failing, one.error, one.weak
         )
 
-    def nearest(self, wanted: Sequence[int]) -> Run:
+    def nearest(self, wanted: Wanted) -> Run:
         """What comes nearest to being a loop."""
         periods = self.tail.periods()
         if not periods:
-            return Run(self.projection, 0, 0, wanted[1])
-        period = max(periods, key=lambda one: (self.tail.run(one) / wanted[one], -one))
-        return Run(self.projection, period, self.tail.run(period), wanted[period])
+            return Run(self.projection, 0, 0, wanted.runs[1])
+        period = max(periods, key=lambda one: (self.tail.run(one) / wanted.runs[one], -one))
+        return Run(self.projection, period, self.tail.run(period), wanted.runs[period])
 
     def resize(self, longest_period: int) -> None:
         """Find circles of up to this many symbols from now on."""
         self.tail.resize(longest_period)
-        self._marks = deque(self._marks, maxlen=longest_period)
+        del self._marks[longest_period:]
 
     def snapshot(self) -> StreamSnapshot:
         """What can be given to `restore` later."""
@@ -119,39 +121,55 @@ class Stream:
     def restore(self, snapshot: StreamSnapshot) -> None:
         """Be as at the snapshot."""
         self.tail.restore(snapshot.tail)
-        self._marks = deque(snapshot.marks, maxlen=self.tail.longest)
+        self._marks = list(snapshot.marks)
         self._found = None
 
     def _described(self, period: int) -> Loop:
-        marks = list(self._marks)[-period:]
+        word = self.tail.word(period)
+        marks = self._marks[period - 1 :: -1]
+        calls = [mark for step in marks for mark in step]
+        failing = _failing(calls)
         return Loop(
             projection=self.projection,
-            signature=digest(self.projection, least_rotation(self.tail.word(period))),
-            period=len({mark.step for mark in marks}) if self._single else period,
+            signature=digest(self.projection, *least_rotation(word)),
+            period=len({mark.step for mark in calls}) if self._single else period,
             copies=0,
-            summary=summary_of(marks),
-            tools=tuple(dict.fromkeys(tool for mark in marks for tool in mark.tools)),
-            failing=all(mark.failing for mark in marks),
-            error=marks[-1].error if all(mark.failing for mark in marks) else None,
+            summary=_joined(" → ", [_summary(step) or name for step, name in zip(marks, word, strict=True)]),
+            tools=tuple(dict.fromkeys([mark.tool for mark in calls])),
+            failing=failing,
+            error=calls[-1].error if failing else None,
             weak=self._weak,
         )
 
 
-def wanted_runs(longest: int, *, copies: int, copies_cycle: int, least: int = 1) -> tuple[int, ...]:
-    """For each period up to the longest the matched length that makes a loop; at 0 there is none."""
-    return (0, *(max(least, ((copies if p == 1 else copies_cycle) - 1) * p) for p in range(1, longest + 1)))
+def wanted_runs(longest: int, *, copies: int, copies_cycle: int, least: int = 1) -> Wanted:
+    """For each period up to the longest the matched length that makes a loop."""
+    each = (max(least, ((copies if p == 1 else copies_cycle) - 1) * p) for p in range(1, longest + 1))
+    return Wanted((0, *each))
 
 
-def least_rotation(word: Sequence[str]) -> str:
-    """The same text for a circle wherever in it one begins: of all its rotations the first in the alphabet."""
-    parts = [f"{len(symbol)}:{symbol};" for symbol in word]
-    least = min(parts, default="")
-    starts = [at for at, part in enumerate(parts) if part == least]
-    return min(("".join(parts[at:]) + "".join(parts[:at]) for at in starts), default="")
+def least_rotation(word: Sequence[str]) -> tuple[str, ...]:
+    """The same for a circle wherever in it one begins: of all its rotations the first in the alphabet."""
+    least = min(word, default="")
+    # The first one begins with as many of the least as there are in a row.
+    starts = [at for at, symbol in enumerate(word) if symbol == least and word[at - 1] != least]
+    return min((*word[at:], *word[:at]) for at in starts) if starts else tuple(word)
 
 
-def summary_of(marks: Sequence[Mark]) -> str:
-    """One copy of a circle in one line."""
-    shown = [mark.summary for mark in marks[:MOST_SHOWN]]
-    more = len(marks) - len(shown)
-    return " → ".join(shown) + (f" → {more} more" if more else "")
+def mark_of(call: Call) -> Mark:
+    """What one call stands for."""
+    error = None if call.ok else call.error_class
+    return Mark((call.summary or call.tool)[:LONGEST_SUMMARY], call.tool, not call.ok, error, call.step)
+
+
+def _failing(marks: Sequence[Mark]) -> bool:
+    return bool(marks) and all(mark.failing for mark in marks)
+
+
+def _summary(step: Sequence[Mark]) -> str:
+    return _joined(" + ", [mark.summary for mark in step])
+
+
+def _joined(between: str, parts: Sequence[str]) -> str:
+    more = len(parts) - MOST_SHOWN
+    return between.join([*parts[:MOST_SHOWN], f"{more} more"] if more > 0 else parts)

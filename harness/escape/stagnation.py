@@ -1,11 +1,11 @@
 """One interaction again and again among others, while nothing changes: a weak sign of going in circles (3.5)."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.escape.digests import digest
-from harness.escape.observations import Call
+from harness.escape.repeats import Mark
 from harness.events import Loop, Projection
 
 
@@ -14,7 +14,7 @@ class StagnationSnapshot:
     """The window as it was at some moment."""
 
     steps: tuple[tuple[str, ...], ...]
-    last: tuple[Call, ...]
+    last: tuple[tuple[str, tuple[str, Mark]], ...]
 
 
 class Stagnation:
@@ -30,20 +30,25 @@ class Stagnation:
         self._steps: deque[tuple[str, ...]] = deque(maxlen=window)
         """The actions of each step; in the window each of them has one result."""
         self._counts: dict[str, int] = {}
-        self._last: dict[str, Call] = {}
-        """By action its last call."""
+        self._last: dict[str, tuple[str, Mark]] = {}
+        """By action its interaction, and what it stands for."""
 
-    def see(self, calls: Sequence[Call]) -> None:
-        """The calls of one more step, without polls. One that changed something is itself no part of the window."""
-        if any(call.mutates and call.ok for call in calls):
+    def see(self, step: Mapping[str, tuple[str, Mark]], *, changed: bool) -> None:
+        """One more step.
+
+        Args:
+            step: by action its interaction, and what it stands for; without polls.
+            changed: a call of it changed something. Such a step is itself no part of the window.
+        """
+        if changed:
             self.clear()
             return
-        if any(self._gave_another_result(call) for call in calls):
+        if any(self._last.get(action, now)[0] != now[0] for action, now in step.items()):
             self.clear()
         if len(self._steps) == self._steps.maxlen:
             self._drop()
-        self._last.update({call.action: call for call in calls})
-        self._steps.append(tuple({call.action: None for call in calls}))
+        self._last.update(step)
+        self._steps.append(tuple(step))
         for action in self._steps[-1]:
             self._counts[action] = self._counts.get(action, 0) + 1
 
@@ -72,22 +77,18 @@ class Stagnation:
 
     def snapshot(self) -> StagnationSnapshot:
         """What can be given to `restore` later."""
-        return StagnationSnapshot(tuple(self._steps), tuple(self._last.values()))
+        return StagnationSnapshot(tuple(self._steps), tuple(self._last.items()))
 
     def restore(self, snapshot: StagnationSnapshot) -> None:
         """Be as at the snapshot; the window stays as long as it is now."""
         window = self._steps.maxlen or 1
         self.clear()
-        self._last = {call.action: call for call in snapshot.last}
+        self._last = dict(snapshot.last)
         self._steps = deque(snapshot.steps, maxlen=max(window, len(snapshot.steps)))
         for step in snapshot.steps:
             for action in step:
                 self._counts[action] = self._counts.get(action, 0) + 1
         self.resize(window)
-
-    def _gave_another_result(self, call: Call) -> bool:
-        before = self._last.get(call.action)
-        return before is not None and (before.result, before.ok) != (call.result, call.ok)
 
     def _drop(self) -> None:
         for action in self._steps.popleft():
@@ -96,15 +97,15 @@ class Stagnation:
                 del self._counts[action], self._last[action]
 
     def _loop(self, action: str) -> Loop:
-        call = self._last[action]
+        _, mark = self._last[action]
         return Loop(
             projection=Projection.STAGNATION,
             signature=digest(Projection.STAGNATION, action),
             period=1,
             copies=self._counts[action],
-            summary=call.summary or call.tool,
-            tools=(call.tool,),
-            failing=not call.ok,
-            error=call.error_class if not call.ok else None,
+            summary=mark.summary,
+            tools=(mark.tool,),
+            failing=mark.failing,
+            error=mark.error,
             weak=True,
         )

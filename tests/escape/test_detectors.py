@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.escape.detectors import Detectors
 from harness.escape.history import History
 from harness.escape.observations import Poll
-from harness.escape.repeats import Mark, Run, Stream, wanted_runs
+from harness.escape.repeats import Run, Stream, wanted_runs
 from harness.escape.thresholds import Thresholds
 from harness.events import ErrorClass, Loop, Projection
 from tests.escape.building import Watch, call, visit
@@ -210,7 +210,7 @@ def alarms(nodes: int, seed: str) -> bool:
     copies = thresholds.copies_cycle
     wanted = wanted_runs(64, copies=copies, copies_cycle=copies, least=thresholds.walk_length)
     for node in random_walk(random.Random(seed), nodes, 40):
-        stream.push(node, Mark(node))
+        stream.push(node)
         if stream.loop(wanted):
             return True
     return False
