@@ -174,7 +174,7 @@ async def played(sequence: list[Operation | Keep | Restore], workspace: Path, fo
 
 
 @pytest.mark.parametrize("how", ["git", "copies"])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(sequence=SEQUENCES)
 def test_a_restore_leaves_what_the_oracle_says(how: str, sequence: list[Operation | Keep | Restore]) -> None:
     with tempfile.TemporaryDirectory() as place:
