@@ -325,9 +325,9 @@ class Orchestrator:
         """The loop that climbs: the first one found that goes on, of the strong ones where there are any."""
         episodes = self._episodes.values()
         strong = [one for one in episodes if not one.loop.weak]
-        weak = (one for one in episodes if not self._ladder.exhausted(one.loop))
         going_on = (one for one in strong if not any(self._rests_beside(one, other) for other in strong))
-        return next(going_on, next(weak, None))
+        weak = (one for one in episodes if not self._ladder.exhausted(one.loop))
+        return next(going_on, None) or next(weak, None)
 
     def _rests_beside(self, episode: _Episode, other: _Episode) -> bool:
         """No further copy of it came while the other went round three times: it must not keep that one waiting."""
