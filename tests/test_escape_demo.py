@@ -47,7 +47,12 @@ def test_the_walk_that_is_shown_first_shows_a_loop_and_how_it_was_left(capsys: p
     code, lines = shown(capsys)
     assert code == 0
     text = "\n".join(lines)
-    for words in ("⟲ loop: 3 × ToolB(place=B) failing", "▸ retry      1/3  ToolB again after", "✓ loop left", "✗ serv"):
+    for words in (
+        "⟲ loop found (interaction): 3 × ToolB(place=B), failing",
+        "▸ retry      1/3  ToolB again after",
+        "✓ loop left",
+        "✗ serv",
+    ):
         assert words in text
 
 
@@ -58,7 +63,7 @@ def test_a_hopeless_walk_is_stopped_with_a_report_and_exit_3(capsys: pytest.Capt
     for words in (
         "▸ stop",
         "what a person can do:",
-        "○ not called: open",
+        "○ not called: breaker open",
         "■ stopped: nothing freed",
     ):
         assert words in text

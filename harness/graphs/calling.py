@@ -16,9 +16,19 @@ from harness.clock import Clock
 from harness.escape.digests import action_of, result_of
 from harness.escape.observations import Call
 from harness.escape.protocols import Answer, Arguments, Tool
-from harness.events import Dispatch, Dispatched, Event, Route, StepStarted, ToolEnded, ToolOutcome, ToolStarted
+from harness.events import (
+    BreakerCommand,
+    BreakerCommanded,
+    Dispatch,
+    Dispatched,
+    Event,
+    Route,
+    StepStarted,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+)
 from harness.graphs.failures import class_of, failure_of
-from harness.visible import visible
 
 LONGEST_SUMMARY = 60
 
@@ -113,6 +123,10 @@ class Desk:
         place, self._asked = self._asked, self._asked + 1
         await self._call(made.asked, made.answer.tool, place)
         return next((one for one in self._made if one.place == place), None)
+
+    def open_breaker(self, tool: str) -> None:
+        """From now on only probes of it get through."""
+        self._happened(BreakerCommanded(BreakerCommand.TRIP, tool))
 
     def substitute(self, asked: Asked, route: Route) -> None:
         """From now on this call goes to another tool."""
@@ -216,6 +230,6 @@ def _summary(tool: str, arguments: Arguments) -> str:
 
 
 def _line(text: str) -> str:
-    """The first line, made safe for a screen, and not too long."""
-    first = visible(text.strip().partition("\n")[0]).replace("\t", " ")
+    """The first line, not too long."""
+    first = text.strip().partition("\n")[0]
     return first if len(first) <= LONGEST_SUMMARY else f"{first[: LONGEST_SUMMARY - 1]}…"

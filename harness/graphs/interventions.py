@@ -10,7 +10,6 @@ from harness.escape.orchestrator import Action
 from harness.escape.protocols import Advisable, Agent, Person, Restorable, Resumable, Steerable
 from harness.escape.wording import nudge
 from harness.events import (
-    BreakerCommand,
     Event,
     Loop,
     LoopAnswered,
@@ -181,7 +180,7 @@ class Interventions:
     def _open_breaker(self, failed: Made | None) -> Done:
         if failed is None:
             return Done("no tool fails", applied=False)
-        self._board.command(BreakerCommand.TRIP, failed.call.tool)
+        self._desk.open_breaker(failed.call.tool)
         return Done(f"the breaker of {failed.call.tool} is opened", tool=failed.call.tool)
 
     async def _ask(self, loop: Loop) -> Done:

@@ -62,10 +62,14 @@ class _Walk:
     """Tool and outcome of the calls that are not written yet."""
     breakers: dict[str, list[BreakerState]] = field(default_factory=dict)
     """The states that breakers went through since the last row, by tool."""
+    under_way: set[str] = field(default_factory=set)
+    """Signatures of loops."""
     stays: bool = False
+    """It did nothing."""
     target: str = ""
     """Where this step led to."""
     row_open: bool = False
+    """The row of this step is not written yet."""
 
     def see(self, event: Event) -> Iterator[str]:
         match event:
@@ -80,9 +84,9 @@ class _Walk:
                 else:
                     self.node = node
             case Dispatched(dispatch=dispatch, tool=tool, detail=detail) if dispatch not in RUNS:
-                self.calls.append((tool, f"○ not called: {detail}"))
+                self.calls.append((tool, f"○ not called: breaker {detail}"))
             case ToolEnded(tool=tool, outcome=outcome, summary=summary):
-                self.calls.append((tool, f"✓ {summary}" if outcome is ToolOutcome.OK else f"✗ {summary}"))
+                self.calls.append((tool, f"{'✓' if outcome is ToolOutcome.OK else '✗'} {visible(summary)}"))
             case BreakerChanged(key=key, before=before, after=after) if before is not after:
                 self.breakers.setdefault(key, [before]).append(after)
             case _:
@@ -92,18 +96,20 @@ class _Walk:
         match event:
             case LoopFound(loop=loop, relapse=relapse):
                 yield from self._row()
-                again = ", again" if relapse else ""
-                how = " failing" if loop.failing else ""
+                known = "goes on" if loop.signature in self.under_way else "again" if relapse else "found"
+                self.under_way.add(loop.signature)
                 weak = ", weak" if loop.weak else ""
+                how = ", failing" if loop.failing else ""
                 what = f"{loop.copies} × {visible(loop.summary)}{how}"
-                yield f"{MARGIN}⟲ loop{again}: {what}  [{loop.projection.value}{weak}]"
+                yield f"{MARGIN}⟲ loop {known} ({loop.projection.value}{weak}): {what}"
             case Intervened(rung=rung, number=number, quota=quota, detail=detail, applied=applied):
                 if rung is Rung.RETRY:
                     self.calls.clear()  # the call of the retry; the line says what came of it
                 yield from self._row()
                 mark = "▸" if applied else "▹"
                 yield f"{MARGIN}{mark} {rung.value:<10} {number}/{quota}  {visible(detail)}"
-            case LoopLeft(freed_by=freed_by):
+            case LoopLeft(signature=signature, freed_by=freed_by):
+                self.under_way.discard(signature)
                 yield from self._row()
                 yield f"{MARGIN}✓ loop left{f', after {freed_by.value}' if freed_by else ' by itself'}"
             case RolledBack(not_undone=not_undone):

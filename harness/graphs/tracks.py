@@ -24,6 +24,18 @@ class Checkpoint:
     detectors: DetectorsSnapshot
 
 
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A loop, and where it runs."""
+
+    loop: Loop
+    """As it was when it was found."""
+    began: int
+    """Step."""
+    edges: frozenset[Edge]
+    """Of one round."""
+
+
 class Tracks:
     """The tracks of one walk. Steps count from 1; what was there before the first one has step 0."""
 
@@ -41,8 +53,8 @@ class Tracks:
         """Of each tool the last call."""
         self._effects: list[tuple[int, str]] = []
         """Step and summary of each call that changed something."""
-        self._loops: dict[str, tuple[Loop, int]] = {}
-        """The loops under way, each with the step in which it began, by signature."""
+        self._loops: dict[str, Circle] = {}
+        """Those under way, by signature."""
         self._checkpoints: deque[Checkpoint] = deque(maxlen=CHECKPOINTS)
         self._first: Checkpoint | None = None
 
@@ -79,7 +91,7 @@ class Tracks:
         """Note which loops are under way."""
         match event:
             case LoopFound(loop=loop) if loop.signature not in self._loops:
-                self._loops[loop.signature] = loop, self._step_of(loop, loop.period * loop.copies)
+                self._loops[loop.signature] = self._circle(loop)
             case LoopLeft(signature=signature):
                 self._loops.pop(signature, None)
 
@@ -102,7 +114,7 @@ class Tracks:
     @property
     def loops(self) -> tuple[Loop, ...]:
         """Those under way."""
-        return tuple(loop for loop, _ in self._loops.values())
+        return tuple(circle.loop for circle in self._loops.values())
 
     def failed_in(self, loop: Loop) -> Made | None:
         """The last call of a tool of the loop, if it failed."""
@@ -111,13 +123,11 @@ class Tracks:
 
     def began(self, loop: Loop) -> int:
         """The step in which a loop began that is under way."""
-        _, step = self._loops.get(loop.signature, (loop, 0))
-        return step
+        return self._loops[loop.signature].began
 
     def cycle(self, loop: Loop) -> frozenset[Edge]:
-        """The edges of one round."""
-        since = self._step_of(loop, loop.period + 1)
-        return frozenset(edge for edge, step in self.used.items() if step > since)
+        """The edges of one round of a loop that is under way."""
+        return self._loops[loop.signature].edges
 
     def ways(self, loop: Loop, here: str) -> list[Path]:
         """The ways that lead on from here and from all places of the loop, each once."""
@@ -133,6 +143,11 @@ class Tracks:
     def effects_since(self, step: int) -> tuple[str, ...]:
         """What was changed from a step on, and is no part of the agent."""
         return tuple(f"step {at}: {summary}" for at, summary in self._effects if at >= step)
+
+    def _circle(self, loop: Loop) -> "Circle":
+        since = self._step_of(loop, loop.period + 1)
+        edges = frozenset(edge for edge, step in self.used.items() if step > since)
+        return Circle(loop, self._step_of(loop, loop.period * loop.copies), edges)
 
     def _step_of(self, loop: Loop, back: int) -> int:
         """The step of the observation that lies so far back in the stream in which the loop was found; 0: none does."""

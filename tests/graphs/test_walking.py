@@ -12,6 +12,7 @@ from harness.escape.exploration import Path
 from harness.escape.policy import EscapePolicy
 from harness.escape.protocols import Agent, Answer, Arguments, Caller, ToolFailed, Where
 from harness.events import (
+    BreakerChanged,
     Dispatch,
     Dispatched,
     Event,
@@ -30,7 +31,7 @@ from harness.events import (
     WalkEnd,
     WalkEnded,
 )
-from harness.graphs.calling import Stopped
+from harness.graphs.calling import Chance, Stopped
 from harness.graphs.virtual_clock import VirtualClock
 from harness.graphs.walking import walk
 from tests.graphs.agents import Calling, Circling, Deaf, Decides, ScriptedTool, refuses
@@ -56,13 +57,14 @@ async def watched(
     capabilities: CapabilityMap | None = None,
     person: Decides | None = None,
     clock: VirtualClock | None = None,
+    chance: Chance | None = None,
     most_steps: int = 100,
 ) -> tuple[Event, ...]:
     return await walk(
         agent,
         tools,
         clock=clock or VirtualClock(),
-        chance=Random(1).random,
+        chance=chance or Random(1).random,
         policy=policy,
         capabilities=capabilities,
         person=person,
@@ -228,6 +230,41 @@ async def test_a_retry_repeats_the_original_call_after_a_pause_and_hands_over_wh
     assert of(events, LoopLeft)[-1].freed_by is Rung.RETRY
 
 
+class Noting(VirtualClock):
+    """Notes how long it was slept on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pauses: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        await super().sleep(seconds)
+
+
+async def test_pauses_are_random_below_a_limit_that_doubles_and_no_pause_adds_to_another() -> None:
+    pauses = []
+    for seed in range(100):
+        clock = Noting()
+        await watched(Opening("door"), opens_at(5), clock=clock, chance=Random(seed).random)
+        pauses.append(clock.pauses)
+    for number, limit in enumerate((0.1, 0.2)):
+        nth = [one[number] for one in pauses]
+        assert 0 <= min(nth) < 0.1 * limit < 0.9 * limit < max(nth) < limit
+
+
+async def test_a_long_pause_changes_nothing_of_what_is_decided() -> None:
+    class Slow(VirtualClock):
+        async def sleep(self, seconds: float) -> None:
+            await super().sleep(10_000)
+
+    hurried, patient = [
+        rungs(await watched(Deaf("door"), ScriptedTool("door", refuses), clock=clock))
+        for clock in (VirtualClock(), Slow())
+    ]
+    assert hurried == patient
+
+
 async def test_a_call_that_could_do_harm_is_never_made_again() -> None:
     tool = opens_at(5)
     tool.idempotent = False
@@ -261,6 +298,7 @@ async def test_the_breaker_is_asked_before_every_call_and_an_open_one_lets_only_
     let_through = [event for event in of(events, Dispatched) if event.dispatch in (Dispatch.CALL, Dispatch.PROBE)]
     assert [event.call_id for event in let_through] == [event.call_id for event in of(events, ToolStarted)]
     opened = next(n for n, event in enumerate(events) if isinstance(event, Intervened) and event.rung is Rung.BREAKER)
+    assert isinstance(events[opened - 1], BreakerChanged)
     assert Dispatch.CALL not in {event.dispatch for event in of(events[opened:], Dispatched)}
 
 
