@@ -6,6 +6,7 @@ does, such as its nudges, its vetoes and its skips, must not be shown to the det
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from harness.escape.digests import digest
 from harness.escape.observations import Call, Visit
@@ -215,6 +216,7 @@ class Detectors:
         return stream
 
 
+@lru_cache(maxsize=8)
 def _limits_of(thresholds: Thresholds) -> Limits:
     longest, cycle = thresholds.longest_period, thresholds.copies_cycle
     walk = wanted_runs(longest, copies=cycle, copies_cycle=cycle, least=thresholds.walk_length)

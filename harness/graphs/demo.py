@@ -46,7 +46,7 @@ class Demo:
             capabilities=self.world.capabilities,
             person=person,
             most_steps=most_steps,
-            tell=lambda event: self.records.append((round(clock.now(), 3), event)),
+            tell=lambda event: self.records.append((clock.now(), event)),
         )
         match events[-1]:
             case WalkEnded(end=end):
@@ -62,7 +62,7 @@ class Demo:
     def as_json(self) -> Iterator[str]:
         """A line of JSON for each event, as in a journal."""
         for number, (at, event) in enumerate(self.records, start=1):
-            yield json.dumps({"seq": number, "at": at, **encode(event)}, separators=(",", ":"))
+            yield json.dumps({"seq": number, "at": round(at, 3), **encode(event)}, separators=(",", ":"))
 
 
 def world_of(graph: Literal["ring", "random"], size: int, seed: int, fail_rate: float | None) -> World:
