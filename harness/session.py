@@ -15,6 +15,7 @@ from harness.breakers.wording import in_words
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.errors import HarnessError
+from harness.escape.wording import described
 from harness.events import (
     BreakerCommand,
     DispatchLimits,
@@ -48,6 +49,7 @@ __all__ = [
     "Session",
     "SessionSummary",
     "WaitChoice",
+    "described",
     "exit_code",
     "in_words",
     "open_session",

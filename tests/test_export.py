@@ -183,7 +183,7 @@ def test_a_pause_and_a_loop_are_on_the_page_with_their_reports() -> None:
         (
             "- step 6, nudge: the model is told that it repeats itself\n"
             "- step 8, substitute: bash in place of read_file; loses: line numbers\n"
-            "- step 10, rollback: back to the end of step 3"
+            "- step 10, rollback: back to the end of step 2"
         ),
         "What you can do:",
         (

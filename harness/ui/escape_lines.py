@@ -16,31 +16,34 @@ from harness.events import (
     RolledBack,
     Rung,
 )
+from harness.session import described
 from harness.ui.line import Line, Tone
-from harness.ui.loop_words import PROJECTIONS, RUNGS, repeats
+from harness.ui.loop_words import PROJECTIONS, RUNGS
 
 MOST_PATHS = 5
 """Files that are named; of more the number is told."""
-TOLD_BY_WHAT_FOLLOWS = (Rung.HUMAN, Rung.STOP)
-"""Rungs behind which the question or the report stands at once."""
+TOLD_BY_OTHERS = (Rung.ROLLBACK, Rung.HUMAN, Rung.STOP)
+"""Rungs beside which an event of their own says more: what was taken back, the question, the report."""
 
 
 def escape_line(event: Event) -> Line | None:
     """What to print for an event of the escape mechanism; None for one that says nothing to a person."""
     match event:
         case LoopFound(loop=loop, relapse=relapse):
-            return Line("⟳", f"{in_circles(loop, relapse=relapse)}: {repeats(loop)}", Tone.TROUBLE)
+            return Line("⟳", f"{in_circles(loop, relapse=relapse)}: {described(loop)}", Tone.TROUBLE)
         case Intervened(applied=False):
             return Line("○", f"{_step(event)} is not possible: {event.detail}")
-        case Intervened(rung=rung) if rung not in TOLD_BY_WHAT_FOLLOWS:
+        case Intervened(rung=rung) if rung not in TOLD_BY_OTHERS:
             return Line("↳", f"{_step(event)}: {event.detail}", Tone.TROUBLE)
         case LoopAsked(loop=loop):
-            return Line("?", f"what to do about {repeats(loop)}", Tone.TROUBLE)
+            return Line("?", f"what to do about {described(loop)}", Tone.TROUBLE)
         case LoopAnswered(choice=choice):
             return Line("·", ANSWERS[choice])
         case LoopLeft(projection=projection, freed_by=freed_by):
-            after = f", after: {RUNGS[freed_by]}" if freed_by else " by itself"
-            return Line("✓", f"out of the circle ({PROJECTIONS[projection]}){after}")
+            what = PROJECTIONS[projection]
+            if freed_by is None:
+                return Line("·", f"that circle is over ({what})")
+            return Line("✓", f"out of the circle ({what}), after: {RUNGS[freed_by]}")
         case RolledBack():
             return Line("↩", _rolled_back(event), Tone.TROUBLE)
         case EscapeSet(enabled=False):
@@ -83,7 +86,7 @@ def _step(event: Intervened) -> str:
 
 
 def _rolled_back(event: RolledBack) -> str:
-    said = [f"back to the end of step {event.step}, and the model does not see what came after it"]
+    said = [f"rolled back to the end of step {event.step}: the model does not see what came after it"]
     if event.files_restored:
         said.append(f"as they were then: {_listed(event.files_restored)}")
     else:

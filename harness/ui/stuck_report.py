@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from harness.events import StuckReported
-from harness.ui.loop_words import RUNGS, repeats
+from harness.session import described
+from harness.ui.loop_words import RUNGS
 
 WIDTH = 100
 NARROWEST = 12
@@ -20,7 +21,7 @@ def stuck_lines(report: StuckReported, width: int = WIDTH) -> tuple[str, ...]:
 
 
 def _lines(report: StuckReported, width: int) -> Iterator[str]:
-    yield from _wrapped("IN A LOOP: ", repeats(report.loop), width)
+    yield from _wrapped("IN A LOOP: ", described(report.loop), width)
     steps = f"{report.steps_in_loop} step{'' if report.steps_in_loop == 1 else 's'}"
     yield from _wrapped("", f"The turn ended in step {report.step}, after {steps} in it.", width)
     yield ""

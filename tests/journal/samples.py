@@ -1,14 +1,25 @@
 """A session in which a bit of everything happens."""
 
 from harness.events import (
+    Attempt,
+    CheckpointMade,
     CompactionEnded,
     CompactionStarted,
+    ErrorClass,
+    EscapeSet,
     Event,
     Fault,
     FaultKind,
     FaultOccurred,
     HistoryRepaired,
     HistoryReplaced,
+    Intervened,
+    Loop,
+    LoopAnswered,
+    LoopAsked,
+    LoopChoice,
+    LoopFound,
+    LoopLeft,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -18,14 +29,18 @@ from harness.events import (
     PartialDiscarded,
     PermissionAnswered,
     PermissionAsked,
+    Projection,
     ReplyReceived,
     RequestSent,
     RetryEnded,
     RetryScheduled,
+    RolledBack,
+    Rung,
     SessionStarted,
     SettingChanged,
     SpendChanged,
     StepStarted,
+    StuckReported,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
@@ -90,4 +105,27 @@ def session() -> tuple[Event, ...]:
         TurnStarted(2, "And now?"),
         MessageAdded(text("user", "And now?"), Origin.PROMPT),
         StepStarted(3),
+    )
+
+
+def circling() -> tuple[Event, ...]:
+    """One of each event of the escape mechanism, and a history that was rolled back."""
+    loop = Loop(
+        *(Projection.ERROR, "5f0c2ab9e1d47380", 1, 4, "bash 行 fails", ("bash",)),
+        failing=True,
+        error=ErrorClass.TRANSIENT,
+    )
+    named = loop.signature, loop.projection
+    return (
+        EscapeSet(True, 3, ("copies=6",)),  # noqa: FBT003
+        CheckpointMade("c1", 1, 2, "copies", 12, ("big.bin: 40 MB",)),
+        LoopFound(loop, 4, relapse=True),
+        Intervened(*named, Rung.SUBSTITUTE, 1, 1, 4, "bash in place of grep", "grep", "0123", applied=False),
+        LoopAsked(loop, tuple(LoopChoice)),
+        LoopAnswered(loop.signature, LoopChoice.ROLL_BACK),
+        HistoryReplaced((text("user", "And now?"),), "rollback"),
+        RolledBack(1, 2, ("a.py",), ("bash rm -rf build",)),
+        LoopLeft(*named, 6, Rung.ROLLBACK),
+        LoopLeft(*named, 7),
+        StuckReported(loop, 9, (Attempt(Rung.NUDGE, 4, "the model is told"),), 8, ("ask again",)),
     )

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import JournalError
-from harness.events import Event, Json, Notice, TextDelta, ToolStarted
+from harness.events import Event, Json, Notice, TextDelta, ToolStarted, decode, encode
 from harness.journal import Journal, read
-from tests.journal.samples import session
+from tests.journal.samples import circling, session
 
 
 def written(folder: Path, events: tuple[Event, ...]) -> Path:
@@ -32,6 +32,11 @@ def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     assert [record.seq for record in reading.records] == list(range(1, len(session()) + 1))
     assert reading.records[2].at == 1_795_234_002.0
     assert reading.skipped == ()
+
+
+def test_what_happens_about_a_loop_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    assert tuple(record.event for record in read(written(tmp_path, circling())).records) == circling()
+    assert [decode(json.loads(json.dumps(encode(event)))) for event in circling()] == list(circling())
 
 
 def test_every_line_is_plain_ascii_json_with_seq_at_and_type_in_front(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from harness.events import (
 
 QUOTAS = {Rung.RETRY: 3, Rung.EXPLORE: 2}
 CIRCLE = Loop(Projection.INTERACTION, "5f0c2ab9e1d47380", 1, 4, "read_file notes.txt", ("read_file",), failing=False)
-FAILING = Loop(
+FAILING_CIRCLE = Loop(
     *(Projection.ERROR, "90ab17c2d3e4f506", 1, 4, "grep fails: timed out after 30 s", ("grep",)),
     failing=True,
     error=ErrorClass.TRANSIENT,
@@ -29,7 +29,7 @@ REPORT = StuckReported(
     (
         Attempt(Rung.NUDGE, 6, "the model is told that it repeats itself"),
         Attempt(Rung.SUBSTITUTE, 8, "bash in place of read_file; loses: line numbers"),
-        Attempt(Rung.ROLLBACK, 10, "back to the end of step 3"),
+        Attempt(Rung.ROLLBACK, 10, "back to the end of step 2"),
     ),
     8,
     ("Say in other words what you want, or what the file should hold.", "/rewind goes back before this prompt."),

@@ -19,29 +19,29 @@ from harness.events import (
 from harness.ui.escape_lines import ANSWERS, LeftOut, escape_line
 from harness.ui.line import Tone
 from harness.ui.lines import line_of
-from harness.ui.loop_words import PROJECTIONS, RUNGS, repeats
-from tests.ui.loops import BACK, CIRCLE, FAILING, FOUND, LEFT, took
+from harness.ui.loop_words import PROJECTIONS, RUNGS
+from tests.ui.loops import BACK, CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
 
 
 @pytest.mark.parametrize(
     ("event", "line"),
     [
-        (FOUND, "⟳ in circles: read_file notes.txt, 4 times with the same result"),
+        (FOUND, "⟳ in circles: read_file notes.txt, 4 times in a row, with the same result each time"),
         (
             LoopFound(replace(CIRCLE, copies=8), 10),
-            "⟳ in circles: read_file notes.txt, 8 times with the same result",
+            "⟳ in circles: read_file notes.txt, 8 times in a row, with the same result each time",
         ),
         (
             replace(FOUND, relapse=True),
-            "⟳ in circles again: read_file notes.txt, 4 times with the same result",
+            "⟳ in circles again: read_file notes.txt, 4 times in a row, with the same result each time",
         ),
         (
             LoopFound(replace(CIRCLE, projection=Projection.ACTION, copies=101, weak=True), 101),
-            "⟳ perhaps in circles: read_file notes.txt, 101 times",
+            "⟳ perhaps in circles: read_file notes.txt, 101 times in a row, whatever comes of it",
         ),
         (
-            LoopFound(FAILING, 4),
-            "⟳ in circles: grep fails: timed out after 30 s, failed 4 times in the same way",
+            LoopFound(FAILING_CIRCLE, 4),
+            "⟳ in circles: grep fails: timed out after 30 s, 4 times in a row, with the same error each time",
         ),
         (took(Rung.NUDGE), "↳ nudge: the model is told"),
         (took(Rung.RETRY, "grep is tried once more in 0.4 s", 2), "↳ retry 2 of 3: grep is tried once more in 0.4 s"),
@@ -50,24 +50,25 @@ from tests.ui.loops import BACK, CIRCLE, FAILING, FOUND, LEFT, took
             "○ rollback is not possible: there is nothing to go back to",
         ),
         (took(Rung.HUMAN, "a person is asked"), None),  # the question says so
+        (took(Rung.ROLLBACK, "back to the end of step 4"), None),  # RolledBack says so
         (took(Rung.STOP, "the turn ends with a report"), None),  # the report says so
         (LEFT, "✓ out of the circle (same calls, same results), after: nudge"),
-        (replace(LEFT, freed_by=None), "✓ out of the circle (same calls, same results) by itself"),
+        (replace(LEFT, freed_by=None), "· that circle is over (same calls, same results)"),
         (
             LoopAsked(CIRCLE, tuple(LoopChoice)),
-            "? what to do about read_file notes.txt, 4 times with the same result",
+            "? what to do about read_file notes.txt, 4 times in a row, with the same result each time",
         ),
         (LoopAnswered(CIRCLE.signature, LoopChoice.CONTINUE), "· you let it go on"),
         (
             BACK,
             (
-                "↩ back to the end of step 4, and the model does not see what came after it; "
+                "↩ rolled back to the end of step 4: the model does not see what came after it; "
                 "as they were then: src/a.py, src/b.py; not undone: bash rm -rf build"
             ),
         ),
         (
             RolledBack(1, 4),
-            "↩ back to the end of step 4, and the model does not see what came after it; files stay as they are",
+            "↩ rolled back to the end of step 4: the model does not see what came after it; files stay as they are",
         ),
         (EscapeSet(enabled=True, version=1), None),
         (EscapeSet(enabled=False, version=2), "→ loops are told of, and nothing is done about them"),
@@ -112,22 +113,6 @@ def test_only_what_goes_on_well_is_quiet() -> None:
         if (line := escape_line(event)) and line.tone is Tone.QUIET
     ]
     assert quiet == [LEFT]
-
-
-@pytest.mark.parametrize("projection", Projection)
-def test_every_projection_says_in_its_own_words_what_repeats_and_how_often(projection: Projection) -> None:
-    said = {repeats(replace(CIRCLE, projection=each, summary="a\nb")) for each in Projection}
-    assert len(said) == len(Projection)
-    text = repeats(replace(CIRCLE, projection=projection, summary="a\nb"))
-    assert "a b" in text
-    assert "4 times" in text
-
-
-def test_a_poll_that_is_too_fast_and_one_that_lasts_too_long_are_told_apart() -> None:
-    poll = replace(CIRCLE, projection=Projection.POLL)
-    assert repeats(replace(poll, weak=True)) != repeats(poll)
-    assert repeats(replace(CIRCLE, failing=True)) == "read_file notes.txt, 4 times with the same failure"
-    assert "once" in repeats(replace(poll, copies=1))
 
 
 def test_everything_has_a_word() -> None:

@@ -124,7 +124,7 @@ def test_a_loop_is_told_with_its_steps_and_its_report() -> None:
     )
     assert shown.splitlines() == [
         "· a rollback cannot bring back: a.bin: too big",
-        "⟳ in circles: read_file notes.txt, 4 times with the same result",
+        "⟳ in circles: read_file notes.txt, 4 times in a row, with the same result each time",
         "↳ nudge: the model is told",
         *stuck_lines(REPORT),
         "⟳ nothing freed it (3.2 s, 2 requests, $0.0123)",

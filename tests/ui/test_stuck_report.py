@@ -16,13 +16,13 @@ ATTEMPTS = st.builds(Attempt, st.sampled_from(Rung), st.integers(1, 9_999), TEXT
 
 def test_it_says_what_repeats_what_was_tried_and_what_a_person_can_do() -> None:
     assert stuck_lines(REPORT) == (
-        "IN A LOOP: read_file notes.txt, 4 times with the same result",
+        "IN A LOOP: read_file notes.txt, 4 times in a row, with the same result each time",
         "The turn ended in step 12, after 8 steps in it.",
         "",
         "What was tried",
         "  step  6  nudge       the model is told that it repeats itself",
         "  step  8  other tool  bash in place of read_file; loses: line numbers",
-        "  step 10  rollback    back to the end of step 3",
+        "  step 10  rollback    back to the end of step 2",
         "",
         "What you can do",
         "  1. Say in other words what you want, or what the file should hold.",

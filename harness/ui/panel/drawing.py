@@ -12,7 +12,7 @@ from textual.content import Content
 
 from harness.events import BreakerState
 from harness.ui.line import Tone
-from harness.ui.panel import breaker_table, model_lines, tool_lines
+from harness.ui.panel import breaker_table, loop_lines, model_lines, tool_lines
 from harness.ui.panel.layout import BAD, LABEL, QUIET, TROUBLE, Lines, flat, labelled, one_line
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import sign_of, timeline
@@ -72,6 +72,7 @@ def is_calm(panel: Panel) -> bool:
         panel.consumed,
         panel.cascades,
         panel.paused,
+        panel.circling.under_way,
         any(lines for _, lines in panel.more),
     )
     return not any(told)
@@ -122,6 +123,7 @@ def _by_urgency(panel: Panel) -> Sequence[str]:
         name
         for name, troubled in (
             ("paused", panel.paused is not None),
+            ("loop", bool(panel.circling.under_way)),
             ("cause", bool(panel.cascades)),
             ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
         )
@@ -172,6 +174,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("spent", lambda r: model_lines.spent(r.panel, r.width)),
     ("table", lambda r: breaker_table.table(r.panel, r.width)),
     ("cause", lambda r: tool_lines.causes(r.panel, r.width)),
+    ("loop", lambda r: loop_lines.loops(r.panel, r.width)),
     ("budget", lambda r: tool_lines.budget(r.panel, r.width)),
     ("paused", lambda r: tool_lines.paused(r.panel, r.width)),
     ("later", lambda r: tool_lines.deferred(r.panel, r.width)),
@@ -180,10 +183,10 @@ SECTIONS: Sequence[tuple[str, Section]] = (
 )
 """In the order in which they stand. A room that reports later adds a section here, or lines to `Panel.more`."""
 SHORTENED = (
-    *("more", "later", "spent", "context", "table", "budget", "more", "later", "table"),
-    *("paused", "budget", "events", "model", "table", "steps", "cause", "events", "paused"),
+    *("more", "later", "spent", "context", "table", "budget", "more", "loop", "later", "table"),
+    *("paused", "budget", "events", "model", "table", "steps", "loop", "cause", "events", "loop", "paused"),
     *("table", "past", "model", "model"),
 )
 """Which section is told one length shorter, in this order, until all fit: the least urgent ones first, and again."""
-AFTER_A_GAP = frozenset({"table", "cause", "budget", "paused", "later", "steps"})
+AFTER_A_GAP = frozenset({"table", "cause", "loop", "budget", "paused", "later", "steps"})
 """Sections that stand apart where there is room."""

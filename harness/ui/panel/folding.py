@@ -16,6 +16,7 @@ from harness.events import (
     FaultKind,
     FaultOccurred,
     HistoryReplaced,
+    LoopFound,
     ModelSwitched,
     Notice,
     PauseReported,
@@ -39,7 +40,7 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
-from harness.ui.panel import model_block
+from harness.ui.panel import circling, model_block
 from harness.ui.panel.health import MODEL, Health
 from harness.ui.panel.state import Mark, ModelView, Panel, Phase
 
@@ -143,7 +144,7 @@ class PanelFold:
                 self._turn_runs = False
         before = self._model
         panel = _after(self._panel, event, compacting=before.compacting is not None)
-        self._panel = _marked(panel, event, before.chosen)
+        self._panel = _marked(_circled(panel, event), event, before.chosen)
         self._health.see(event, at)
         self._model = model_block.after(before, event, at, self._resting)
         if isinstance(event, ToolStarted | ToolEnded | PermissionAsked | PermissionAnswered):
@@ -235,6 +236,12 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
             return panel
 
 
+def _circled(panel: Panel, event: Event) -> Panel:
+    """The panel with what the event says of loops."""
+    known = circling.after(panel.circling, event)
+    return panel if known is panel.circling else replace(panel, circling=known)
+
+
 def _marked(panel: Panel, event: Event, chosen: str) -> Panel:
     """The panel with what the event adds to the timeline; `chosen` is the model to which it is no switch to return."""
     if isinstance(event, StepStarted):
@@ -263,6 +270,8 @@ def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
             return replace(mark, opened=mark.opened + 1)
         case BreakerChanged(why=ChangeReason.PROBE_GIVEN):
             return replace(mark, probes=mark.probes + 1)
+        case LoopFound():
+            return replace(mark, loops=mark.loops + 1)
         case CompactionEnded(succeeded=True):
             return replace(mark, compacted=True)
         case ModelSwitched(to_model=model) if model != chosen:

@@ -7,6 +7,8 @@ from harness.events import (
     CompactionStarted,
     Event,
     FaultOccurred,
+    LoopAnswered,
+    LoopAsked,
     MessageAdded,
     ModelSwitched,
     Origin,
@@ -69,6 +71,10 @@ def after(model: ModelView, event: Event, at: float, resting: Phase) -> ModelVie
             return _in(replace(model, offered=event), Phase.OFFERED, at)
         case WaitAnswered():
             return _in(replace(model, offered=None), _resting(model, resting), at)
+        case LoopAsked():
+            return _in(replace(model, loop=event), Phase.LOOP, at)
+        case LoopAnswered():
+            return _in(replace(model, loop=None), _resting(model, resting), at)
         case ModelSwitched(to_model=name, lasting=lasting):
             chosen = name if lasting else model.chosen
             return replace(model, active=name, chosen=chosen, switched=None if name == chosen else event)
@@ -81,7 +87,8 @@ def after(model: ModelView, event: Event, at: float, resting: Phase) -> ModelVie
         case Transition():
             return _in(_decided(model, event), resting, at)
         case TurnEnded():
-            return _in(replace(model, retry=None, offered=None, compacting=None, fault=None), Phase.IDLE, at)
+            over = replace(model, retry=None, offered=None, loop=None, compacting=None, fault=None)
+            return _in(over, Phase.IDLE, at)
         case _:
             return model
 
@@ -101,7 +108,7 @@ def _resting(model: ModelView, resting: Phase) -> Phase:
 
 
 def _asked(model: ModelView, event: RequestSent, at: float) -> ModelView:
-    asked = replace(model, attempt=event.attempt, retry=None, offered=None)
+    asked = replace(model, attempt=event.attempt, retry=None, offered=None, loop=None)
     if event.purpose == "summary":
         return asked
     return replace(asked, active=event.model, phase=Phase.ASKING, since=at)

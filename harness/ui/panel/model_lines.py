@@ -44,7 +44,7 @@ TOLD = (
     TransitionCode.REACTIVE_COMPACT_RETRY,
 )
 """Codes of transitions that are ordinary, or that other lines tell of."""
-PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION)
+PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION, Phase.LOOP)
 """Phases in which a person can decide something."""
 
 
@@ -77,6 +77,8 @@ def _headline(panel: Panel, now: float) -> Content:
             return Content.styled(text, f"bold {TROUBLE}")
         case Phase.OFFERED if view.offered is not None:
             return Content.styled(f"the server asks for a wait of {seconds(view.offered.seconds)}", f"bold {TROUBLE}")
+        case Phase.LOOP:
+            return Content.styled("it goes in circles; what now?", f"bold {TROUBLE}")
         case Phase.COMPACTING if view.compacting is not None:
             tokens = count(view.compacting.tokens_before)
             return Content.styled(f"compacting about {tokens} tokens{for_so_long}", TROUBLE)
@@ -122,10 +124,17 @@ def _ended_badly(panel: Panel) -> bool:
     return panel.ended is not None and panel.ended.code not in WELL
 
 
+def _reported(panel: Panel) -> bool:
+    """A section of its own tells why the turn ended."""
+    return panel.paused is not None or panel.circling.stuck is not None
+
+
 def _bad_end(panel: Panel) -> Content:
     name = flat(panel.model.chosen)
     if panel.paused is not None:
         return Content.styled(f"{name} · the turn is paused", TROUBLE)
+    if panel.circling.stuck is not None:
+        return Content.styled(f"{name} · stopped in a loop", TROUBLE)
     code = panel.ended.code.replace("_", " ") if panel.ended else ""
     return Content.styled(f"{name} · {code}", BAD)
 
@@ -153,7 +162,7 @@ def _details(panel: Panel, width: int) -> Lines:
             return [*wrapped(panel.asked.summary, width), *wrapped(panel.asked.why, width, most=1, style=QUIET)]
         case Phase.TOOLS if len(panel.running) == 1:
             return wrapped(panel.running[0].summary, width, most=1, style=QUIET)
-        case Phase.IDLE if _ended_badly(panel) and panel.paused is None and panel.ended is not None:
+        case Phase.IDLE if panel.ended is not None and _ended_badly(panel) and not _reported(panel):
             return wrapped(panel.ended.reason, width, most=3)
         case Phase.ASKING | Phase.COMPACTING if (fault := view.fault) is not None:
             status = f"{fault.status} " if fault.status else ""

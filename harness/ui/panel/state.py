@@ -11,6 +11,7 @@ from harness.events import (
     FailureCharged,
     Fault,
     HealthRow,
+    LoopAsked,
     ModelSwitched,
     OutputCapChanged,
     PauseReport,
@@ -28,8 +29,10 @@ from harness.events import (
     WaitOffered,
 )
 from harness.ui.line import Line
+from harness.ui.panel.circling import Circling
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
+NO_LOOPS = Circling()
 
 
 class Phase(Enum):
@@ -50,6 +53,8 @@ class Phase(Enum):
     """Tools run."""
     PERMISSION = "permission"
     """A tool call waits for the person's consent."""
+    LOOP = "loop"
+    """The agent goes in circles, and the person is asked."""
     DECIDING = "deciding"
     """Between two of the others: a reply or the results are in, and what comes next is decided."""
 
@@ -72,6 +77,8 @@ class ModelView:
     """The retry that is waited for; None: none is."""
     offered: WaitOffered | None = None
     """The long wait that is being asked about."""
+    loop: LoopAsked | None = None
+    """The loop that is being asked about."""
     fault: Fault | None = None
     """What went wrong last with the request that is being made; None after a good reply."""
     kept_characters: int = 0
@@ -113,13 +120,15 @@ class Mark:
     """Breakers that opened."""
     probes: int = 0
     """Probes that were given."""
+    loops: int = 0
+    """Loops that were found."""
     compacted: bool = False
     switched: bool = False
 
     @property
     def incident(self) -> bool:
         """Whether something in this step needed a decision that a calm step does not."""
-        eventful = (self.retries, self.faults, self.tool_failures, self.skipped, self.opened, self.probes)
+        eventful = (self.retries, self.faults, self.tool_failures, self.skipped, self.opened, self.probes, self.loops)
         return any(eventful) or self.compacted or self.switched
 
 
@@ -153,6 +162,8 @@ class Panel:
     """Of this turn, oldest first."""
     cascades: tuple[CascadeChanged, ...] = ()
     """The groups that are not over, as each was told of last."""
+    circling: Circling = NO_LOOPS
+    """The loops of the turn, and how far their ladders were climbed."""
     plan: tuple[PlanItem, ...] = ()
     deferred: tuple[Deferred, ...] = ()
     paused: PauseReport | None = None

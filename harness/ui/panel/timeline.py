@@ -35,6 +35,7 @@ ESCALATED = Sign("▲", TROUBLE, "asked for a longer answer")
 CONTINUED = Sign("…", TROUBLE, "asked to go on")
 PAUSED = Sign("‖", BAD, "paused")
 CIRCLED = Sign("⟳", BAD, "stopped in a loop")
+LOOPED = Sign("∞", TROUBLE, "went in circles")
 STOPPED = Sign("■", TROUBLE, "interrupted")
 LIMITED = Sign("▪", TROUBLE, "stopped by a limit")
 PROBED = Sign("◌", TROUBLE, "a tool was tried again")
@@ -67,6 +68,7 @@ def sign_of(mark: Mark) -> Sign:
         return by_code
     incidents = (
         (mark.opened, OPENED),
+        (mark.loops, LOOPED),
         (mark.tool_failures, TOOL_FAILED),
         (mark.probes, PROBED),
         (mark.skipped, SKIPPED),

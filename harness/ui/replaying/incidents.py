@@ -7,10 +7,13 @@ from harness.events import (
     CompactionStarted,
     Event,
     FaultOccurred,
+    Intervened,
+    LoopFound,
     ModelSwitched,
     OutputCapChanged,
     PauseReported,
     RetryScheduled,
+    StuckReported,
     TransitionCode,
     TurnEnded,
 )
@@ -22,6 +25,8 @@ def is_incident(event: Event) -> bool:
         case FaultOccurred() | RetryScheduled() | ModelSwitched() | CompactionStarted():
             return True
         case CascadeChanged() | PauseReported():
+            return True
+        case LoopFound() | Intervened() | StuckReported():
             return True
         case BreakerChanged(before=before, after=BreakerState.OPEN):
             return before is not BreakerState.OPEN

@@ -1,6 +1,7 @@
 """Sessions up to the moment of each situation, as their journals would tell them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from harness.events import (
     CompactionEnded,
@@ -14,6 +15,7 @@ from harness.events import (
     FaultKind,
     FaultOccurred,
     Json,
+    LoopFound,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -27,6 +29,7 @@ from harness.events import (
     RequestSent,
     RetryEnded,
     RetryScheduled,
+    Rung,
     SilenceHint,
     StepStarted,
     TextDelta,
@@ -40,7 +43,9 @@ from harness.events import (
     WaitOffered,
 )
 from harness.journal import read
-from harness.session import Record
+from harness.session import Record, described
+from tests.ui.loops import BACK, CIRCLE, took
+from tests.ui.loops import REPORT as STUCK
 from tests.ui.panel.situations import (
     BEGINNING,
     FAILED,
@@ -113,6 +118,23 @@ STEP_2 = (Transition(1, TransitionCode.NEXT_TURN, "read_file"), StepStarted(2))
 REQUEST = RequestSent(MODEL, 8_000, 41_000, 1, "turn", 200_000)
 LOOKED = (ASKS, 1.0, *reply("I look at the settings.", LOOK), *ran("a", "read_file", "src/settings.py", "40 lines"))
 AT_WORK = (*LOOKED, SPENT, *STEP_2, REQUEST)
+
+
+def read_again(times: int) -> Iterator[Event | float]:
+    """The same file is read so many times, once in each step from the second on."""
+    for number in range(times):
+        id = f"r{number}"
+        yield from reply("I look into the notes.", (id, "read_file", {"path": "notes.txt"}))
+        yield from ran(id, "read_file", "notes.txt", "12 lines")
+        if number < times - 1:
+            yield from next_step(number + 2)
+
+
+def next_step(step: int) -> tuple[Event, ...]:
+    """The tools of a step have run, and the next one asks."""
+    return Transition(step, TransitionCode.NEXT_TURN, "read_file"), StepStarted(step + 1), REQUEST
+
+
 SKIP = Dispatched("c", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 0, "it failed 3 times in a row", (ROUTE,))
 CALL_FAILED = (
     *reply("I search.", SEARCH),
@@ -127,6 +149,18 @@ def waits(at: float) -> RetryScheduled:
     return RetryScheduled("model", FaultKind.OVERLOADED, 3, 10, 4.0, at, 6.0, 529, "req_1", "Overloaded")
 
 
+IN_CIRCLES: tuple[Event | float, ...] = (
+    *AT_WORK,
+    *read_again(4),
+    LoopFound(CIRCLE, 5),
+    took(Rung.NUDGE, "the model is told that it repeats itself"),
+)
+STUCK_HERE = replace(
+    STUCK,
+    step=8,
+    tried=tuple(replace(attempt, step=step) for attempt, step in zip(STUCK.tried, (5, 6, 7), strict=True)),
+    steps_in_loop=7,
+)
 STORIES: dict[str, Sequence[Record]] = {
     "calm": story(
         *LOOKED,
@@ -208,6 +242,23 @@ STORIES: dict[str, Sequence[Record]] = {
         *AT_WORK,
         *reply("I clean up.", ("b", "bash", {"command": "rm -rf build"})),
         PermissionAsked("b", "bash", "rm -rf build", "it runs a program"),
+    ),
+    "loop-nudged": story(*IN_CIRCLES, *next_step(5), 1.0),
+    "loop-stopped": story(
+        *IN_CIRCLES,
+        *next_step(5),
+        *read_again(1),
+        took(Rung.SUBSTITUTE, "bash in place of read_file; loses: line numbers"),
+        *next_step(6),
+        *reply("Once more.", ("v", "read_file", {"path": "notes.txt"})),
+        ToolEnded("v", "read_file", ToolOutcome.SKIPPED, "goes in circles → bash", 0.0),
+        took(Rung.ROLLBACK, "back to the end of step 2"),
+        replace(BACK, step=2, files_restored=()),
+        *next_step(7),
+        *read_again(1),
+        took(Rung.STOP, "the turn ends with a report"),
+        STUCK_HERE,
+        *ended(TransitionCode.LOOP_STOPPED, f"stopped: {described(CIRCLE)}; nothing freed it"),
     ),
     "failed-turn": story(
         ASKS,

@@ -1,5 +1,6 @@
 """Moments that a person would see on the panel, made of the events that lead to them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from harness.events import (
@@ -21,6 +22,9 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOccurred,
+    LoopAsked,
+    LoopChoice,
+    LoopFound,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -35,6 +39,7 @@ from harness.events import (
     RequestSent,
     RetryScheduled,
     Route,
+    Rung,
     SessionStarted,
     SilenceHint,
     SpendChanged,
@@ -51,6 +56,8 @@ from harness.events import (
 from harness.journal import read
 from harness.ui.panel.folding import PanelFold
 from harness.ui.panel.state import Panel
+from tests.ui.loops import CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
+from tests.ui.loops import REPORT as STUCK
 
 NOW = 1_800_000_000.0
 MODEL, OTHER = "claude-sonnet-4-6", "claude-haiku-4-5"
@@ -165,4 +172,15 @@ FAILING = after(
     *ended(TransitionCode.MODEL_ERROR, "the key was refused"),
 )
 SYSTEMIC = recorded("network-gone").at_step(3)
+NUDGED = after(REPLIED, FOUND, took(Rung.NUDGE), *next_request(TransitionCode.NEXT_TURN))
+FREED = after(REPLIED, FOUND, took(Rung.NUDGE), LEFT, *next_request(TransitionCode.NEXT_TURN))
+LOOP_ASKED = after(REPLIED, FOUND, took(Rung.NUDGE), took(Rung.HUMAN), LoopAsked(CIRCLE, tuple(LoopChoice)))
+CLIMBED = after(
+    *(REPLIED, FOUND, took(Rung.NUDGE), LoopFound(FAILING_CIRCLE, 6), took(Rung.RETRY, number=2, loop=FAILING_CIRCLE)),
+    *(took(Rung.SUBSTITUTE), took(Rung.ROLLBACK, applied=False), replace(FOUND, relapse=True)),
+)
+STOPPED_IN_A_LOOP = after(
+    *(REPLIED, FOUND, took(Rung.NUDGE), took(Rung.SUBSTITUTE), took(Rung.STOP), STUCK),
+    *ended(TransitionCode.LOOP_STOPPED, "stopped: read_file notes.txt, 4 times in a row; nothing freed it"),
+)
 ALL = {name: panel for name, panel in globals().items() if isinstance(panel, Panel)}

@@ -22,17 +22,24 @@ from harness.events import (
     Fault,
     FaultKind,
     HealthRow,
+    Intervened,
     ItemStatus,
+    Loop,
+    LoopChoice,
+    LoopLeft,
     ModelSwitched,
     OutputCapChanged,
     PauseReport,
     PermissionAsked,
     PlanItem,
+    Projection,
     Rank,
     RetryScheduled,
     Route,
+    Rung,
     SilenceHint,
     SpendChanged,
+    StuckReported,
     ToolStarted,
     Transition,
     TransitionCode,
@@ -41,6 +48,7 @@ from harness.events import (
     WaitOffered,
 )
 from harness.ui.line import Line, Tone
+from harness.ui.panel.circling import Circle, Circling
 from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.state import Mark, ModelView, Panel, Phase
 from tests.ui.panel.situations import ALL, NOW
@@ -114,6 +122,22 @@ MODELS = st.builds(
 REPORT = st.builds(
     PauseReport, TEXT, TEXTS, TEXTS, TEXTS, few(DEFERRED), st.booleans(), consumed=SMALL, next_steps=TEXTS
 )
+PROJECTION = st.sampled_from(Projection)
+SIGNATURE = st.sampled_from(["one", "two"])
+LOOP = st.builds(Loop, PROJECTION, SIGNATURE, SMALL, SMALL, TEXT, TEXTS, st.booleans(), st.none(), st.booleans())
+CIRCLE = st.builds(
+    Circle,
+    LOOP,
+    st.booleans(),
+    st.none() | st.sampled_from(LoopChoice),
+    st.none() | st.builds(LoopLeft, SIGNATURE, PROJECTION, SMALL, st.none() | st.sampled_from(Rung)),
+)
+TAKEN = st.builds(
+    Intervened, SIGNATURE, PROJECTION, st.sampled_from(Rung), SMALL, SMALL, SMALL, TEXT, applied=st.booleans()
+)
+CIRCLING = st.builds(
+    Circling, few(CIRCLE), few(TAKEN, 9), st.none() | st.builds(StuckReported, LOOP, SMALL, st.just(()), SMALL, TEXTS)
+)
 ENDED = st.builds(TurnEnded, SMALL, CODE, TEXT, TEXT, USAGE, SECONDS, SMALL, SMALL, SECONDS)
 PANELS = st.builds(
     Panel,
@@ -133,6 +157,7 @@ PANELS = st.builds(
     cascades=few(
         st.builds(CascadeChanged, TEXT, st.sampled_from(CascadePhase), few(NAME), TEXT, SMALL, st.none() | SMALL)
     ),
+    circling=CIRCLING,
     plan=few(ITEM),
     deferred=few(DEFERRED),
     paused=st.none() | REPORT,

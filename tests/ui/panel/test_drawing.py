@@ -6,10 +6,11 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.events import HealthRow
+from harness.events import HealthRow, LoopAnswered, LoopChoice
 from harness.ui.line import Line, Tone
 from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.state import Panel
+from tests.ui.loops import CIRCLE, FOUND
 from tests.ui.panel import situations as situation
 from tests.ui.panel.situations import ALL, NOW
 
@@ -174,6 +175,54 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
     )
 
 
+# ── loops ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_loop_tells_what_repeats_and_how_far_the_ladder_was_climbed() -> None:
+    says(
+        situation.NUDGED,
+        "loop    in circles: read_file notes.txt, 4 times in a row,",
+        "        with the same result each time",
+        "        nudge 1 of 1",
+        "steps   ∞ ∙",
+    )
+    says(
+        situation.CLIMBED, "in circles: grep fails: timed out after 30 s", "retry 2 of 3", "in circles again: read_file"
+    )
+    says(situation.CLIMBED, "nudge 1 of 1 · other tool 1 of 1 · rollback not possible", width=80)
+    assert not is_calm(situation.NUDGED)
+
+
+def test_a_loop_that_was_left_is_one_quiet_line_until_the_turn_ends() -> None:
+    says(situation.FREED, "loop    ✓ left after: nudge · read_file notes.txt")
+    assert is_calm(situation.FREED)
+    assert look(situation.FREED, height=1) == ["model   asking claude-sonnet-4-6"]
+
+
+def test_a_question_about_a_loop_is_the_first_thing_to_see() -> None:
+    says(situation.LOOP_ASKED, "model   it goes in circles; what now?", "nudge 1 of 1 · question 1 of 1")
+    assert not is_calm(situation.LOOP_ASKED)
+
+
+def test_a_turn_that_was_stopped_in_a_loop_tells_what_a_person_can_do() -> None:
+    says(
+        situation.STOPPED_IN_A_LOOP,
+        "model   claude-sonnet-4-6 · stopped in a loop",
+        "loop    in circles: read_file notes.txt",
+        "        nudge 1 of 1 · other tool 1 of 1",
+        "· Say in other words what you want",
+        "· /rewind goes back before this prompt.",
+        "steps   ⟳",
+    )
+    assert sum("nothing freed it" in line for line in look(situation.STOPPED_IN_A_LOOP)) == 0
+    assert not is_calm(situation.STOPPED_IN_A_LOOP)
+
+
+def test_what_the_person_said_of_a_loop_is_told() -> None:
+    panel = situation.after(FOUND, LoopAnswered(CIRCLE.signature, LoopChoice.CONTINUE))
+    says(panel, "in circles: read_file notes.txt", "you let it go on")
+
+
 # ── the room ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -186,6 +235,9 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
         (situation.SYSTEMIC, "cause   the network"),
         (situation.PAUSED, "paused  the failure budget of this turn is used up"),
         (situation.ASKED, "model   may bash run?"),
+        (situation.LOOP_ASKED, "model   it goes in circles; what now?"),
+        (situation.NUDGED, "loop    in circles: read_file notes.txt, 4 times in a row, …"),
+        (situation.STOPPED_IN_A_LOOP, "loop    in circles: read_file notes.txt, 4 times in a row, …"),
     ],
 )
 def test_one_line_says_the_most_important_thing(panel: Panel, line: str) -> None:

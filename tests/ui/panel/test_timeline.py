@@ -13,7 +13,7 @@ MARKS = st.builds(
     Mark,
     st.just(0),
     st.none() | st.sampled_from(TransitionCode),
-    *[st.integers(0, 1)] * 6,
+    *[st.integers(0, 1)] * 7,
     st.booleans(),
     st.booleans(),
 )
@@ -40,6 +40,8 @@ def test_what_happened_in_a_step_shows_before_how_it_ended_well() -> None:
     assert sign_of(Mark(1, TransitionCode.NEXT_TURN, retries=2)) is module.RETRIED
     assert sign_of(Mark(1, TransitionCode.COMPLETED, retries=2, opened=1, tool_failures=1)) is module.OPENED
     assert sign_of(Mark(1, TransitionCode.FAILURE_BUDGET_PAUSED, opened=1)) is module.PAUSED
+    assert sign_of(Mark(1, TransitionCode.NEXT_TURN, tool_failures=1, loops=1)) is module.LOOPED
+    assert sign_of(Mark(1, TransitionCode.LOOP_STOPPED, loops=1)) is module.CIRCLED
 
 
 def test_marks_stand_apart_where_they_fit_and_what_is_left_out_is_told() -> None:

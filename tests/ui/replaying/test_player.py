@@ -22,6 +22,7 @@ from harness.events import (
     Notice,
     OutputCapChanged,
     RetryScheduled,
+    Rung,
     StepStarted,
     TransitionCode,
     TurnEnded,
@@ -31,6 +32,7 @@ from harness.events import (
 from harness.following import Record
 from harness.ui.replaying.incidents import is_incident
 from harness.ui.replaying.player import FASTEST, LONGEST_GAP_S, SLOWEST, Player
+from tests.ui.loops import FOUND, LEFT, REPORT, took
 
 QUIET = Notice("info", "all is well")
 TROUBLE = ModelSwitched("one", "other", "overloaded")
@@ -145,6 +147,7 @@ def ended(code: TransitionCode) -> TurnEnded:
     [
         *(FAULT, RETRY, OPENED, CASCADE, TROUBLE, CompactionStarted("auto", 1), OutputCapChanged(1, 2, "cut")),
         *(ended(TransitionCode.API_ERROR), ended(TransitionCode.FAILURE_BUDGET_PAUSED)),
+        *(FOUND, took(Rung.NUDGE), REPORT, ended(TransitionCode.LOOP_STOPPED)),
     ],
 )
 def test_trouble_and_what_is_done_about_it_is_an_incident(event: Event) -> None:
@@ -152,7 +155,7 @@ def test_trouble_and_what_is_done_about_it_is_an_incident(event: Event) -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [QUIET, CLOSED, StepStarted(1), OutputCapChanged(2, 1, "back"), ended(TransitionCode.COMPLETED)]
+    "event", [QUIET, CLOSED, LEFT, StepStarted(1), OutputCapChanged(2, 1, "back"), ended(TransitionCode.COMPLETED)]
 )
 def test_what_goes_as_it_should_is_none(event: Event) -> None:
     assert not is_incident(event)

@@ -245,7 +245,7 @@ def test_after_a_rollback_everything_stands_there_still_and_a_note_says_what_the
     said, one, note, two = transcript.entries[-4:]
     assert texts((said, one, two)) == ["Said Prompt 2.", "Answer One.", "Answer Two."]
     assert isinstance(note, Note)
-    assert note.line.text.startswith("back to the end of step 4, and the model does not see what came after it")
+    assert note.line.text.startswith("rolled back to the end of step 4: the model does not see what came after it")
     transcript.see(HistoryReplaced(history(2), "rewind"), 99.0)
     assert texts(transcript.entries) == ["Said Prompt 1.", "Answer Answer 1.", "Ended"]
 

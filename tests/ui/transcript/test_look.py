@@ -174,7 +174,11 @@ def test_a_pause_shows_its_report() -> None:
 
 def test_the_report_of_a_loop_wraps_below_itself_and_stands_apart() -> None:
     lines = look(Stuck(REPORT), 40)
-    assert lines[:2] == ["IN A LOOP: read_file notes.txt, 4 times", "           with the same result"]
+    assert lines[:3] == [
+        "IN A LOOP: read_file notes.txt, 4 times",
+        "           in a row, with the same",
+        "           result each time",
+    ]
     assert set_off(CALL, Stuck(REPORT))
     assert not set_off(Stuck(REPORT), Ended(END))
 
