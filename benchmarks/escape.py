@@ -28,7 +28,7 @@ HISTORIES = (100, 1_000, 10_000, 1_000_000)
 SEED_HISTORIES = (100, 300, 1_000)
 SAMPLE = 1_000
 """Steps that are timed after each history."""
-ROUNDS = 9
+ROUNDS = 25
 WORST_US, MOST_BYTES = 15.0, 64 * 1024
 
 

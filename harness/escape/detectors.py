@@ -169,16 +169,19 @@ class Detectors:
             self._polls.restart()
         if len(work) > 1 and self._calls is None:
             self._calls = self._forked(self._interactions.snapshot())
+        self._interactions.push(interaction, marks)
         if self._calls is not None:
             self._see_single(self._calls, work, news=news)
-        self._interactions.push(interaction, marks)
         self._actions.push(None if news else _batch({call.action for call, _ in work.values()}), marks)
         step = {call.action: (interaction, mark) for interaction, (call, mark) in work.items()}
         self._stagnation.see(step, changed=any(call.mutates and call.ok for call, _ in work.values()))
 
     def _see_single(self, calls: Stream, work: dict[str, Told], *, news: bool) -> None:
         """The calls one by one: first the one that was not made for longest, so that a circle stays one however it is
-        dealt out to replies."""
+        dealt out to replies. What the replies tell by themselves is not told again by their calls."""
+        if self._interactions.tail.shortest(self._wanted_of_interactions()):
+            calls.clear()
+            return
         if news:
             calls.push(None)
         ages = {interaction: calls.tail.last(interaction) or MOST + 1 for interaction in work}

@@ -138,6 +138,13 @@ def test_calls_that_repeat_are_found_however_they_are_dealt_out_to_replies() -> 
     assert one(watch).projection is Projection.INTERACTION
 
 
+def test_one_of_several_calls_that_goes_on_alone_is_not_the_same_loop() -> None:
+    for alone in (A, B):
+        watch = Watch()
+        assert first(watch, [(A, B)] * 6) == 4
+        assert [bool(watch.see(alone)) for _ in range(4)] == [False, False, False, True]
+
+
 # ── failures ────────────────────────────────────────────────────────────────────────────────────
 
 
