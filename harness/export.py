@@ -27,6 +27,7 @@ from harness.events import (
     PermissionAnswered,
     RetryScheduled,
     RolledBack,
+    Rung,
     SessionResumed,
     SettingChanged,
     StuckReported,
@@ -219,10 +220,10 @@ def _note(event: Event) -> str:
             return f"in circles{again}: {loop.summary}, {loop.copies} times ({loop.projection})"
         case LoopLeft(freed_by=freed_by):
             return f"out of the circle{f' after a {freed_by}' if freed_by else ''}"
-        case Intervened(applied=True):
-            return f"{event.rung} {event.number} of {event.quota}: {event.detail}"
-        case Intervened():
+        case Intervened(applied=False):
             return f"{event.rung} is not possible: {event.detail}"
+        case Intervened(rung=rung) if rung not in (Rung.ROLLBACK, Rung.STOP):
+            return f"{event.rung} {event.number} of {event.quota}: {event.detail}"
         case RolledBack(step=step, files_restored=files, not_undone=left):
             told = [f"back to the end of step {step}", *(["files: " + ", ".join(files)] if files else [])]
             return "; ".join(told + (["not undone: " + ", ".join(left)] if left else []))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.events import PauseReport, StuckReported
+from harness.events import PauseReport, Rung, StuckReported
 
 
 def pause_blocks(report: PauseReport) -> Iterator[str]:
@@ -22,7 +22,11 @@ def stuck_blocks(report: StuckReported) -> Iterator[str]:
     """The report of a turn that ended in a loop."""
     loop = report.loop
     yield f"> **in a loop**: {_line(loop.summary)}, {loop.copies} times ({loop.projection})"
-    tried = [f"step {attempt.step}, {attempt.rung}: {attempt.detail}" for attempt in report.tried]
+    tried = [
+        f"step {attempt.step}, {attempt.rung}: {attempt.detail}"
+        for attempt in report.tried
+        if attempt.rung is not Rung.STOP
+    ]
     yield from _sections({"What was tried": tried}, report.next_steps)
 
 

@@ -168,7 +168,11 @@ def test_a_pause_and_a_loop_are_on_the_page_with_their_reports() -> None:
         budget=5,
         next_steps=("Check grep.",),
     )
-    page = markdown(records(TurnStarted(1, "go"), PauseReported(report), FOUND, took(Rung.NUDGE), LEFT, BACK, REPORT))
+    page = markdown(
+        records(
+            TurnStarted(1, "go"), PauseReported(report), FOUND, took(Rung.NUDGE), LEFT, BACK, took(Rung.STOP), REPORT
+        )
+    )
     assert page[page.index("> **paused**") : page.index("## Totals")].split("\n\n")[:-1] == [
         "> **paused**: the failure budget is used up",
         *("Done:", "- read it", "Begun and not finished:", "- change it"),

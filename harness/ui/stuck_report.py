@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from textwrap import wrap
 
-from harness.events import StuckReported
+from harness.events import Rung, StuckReported
 from harness.session import described
 from harness.ui.loop_words import RUNGS
 
@@ -25,11 +25,12 @@ def _lines(report: StuckReported, width: int) -> Iterator[str]:
     steps = f"{report.steps_in_loop} step{'' if report.steps_in_loop == 1 else 's'}"
     yield from _wrapped("", f"The turn ended in step {report.step}, after {steps} in it.", width)
     yield ""
-    if report.tried:
+    tried = [attempt for attempt in report.tried if attempt.rung is not Rung.STOP]
+    if tried:
         yield "What was tried"
-        last = max(len(str(attempt.step)) for attempt in report.tried)
-        longest = max(len(RUNGS[attempt.rung]) for attempt in report.tried)
-        for attempt in report.tried:
+        last = max(len(str(attempt.step)) for attempt in tried)
+        longest = max(len(RUNGS[attempt.rung]) for attempt in tried)
+        for attempt in tried:
             start = f"  step {attempt.step:>{last}}  {RUNGS[attempt.rung]:<{longest}}  "
             yield from _wrapped(start, attempt.detail, width)
     else:

@@ -31,7 +31,8 @@ def test_it_says_what_repeats_what_was_tried_and_what_a_person_can_do() -> None:
 
 
 def test_where_nothing_was_tried_it_says_so() -> None:
-    assert stuck_lines(replace(REPORT, tried=(), steps_in_loop=1))[1:4] == (
+    ended = Attempt(Rung.STOP, 12, "the turn was stopped")
+    assert stuck_lines(replace(REPORT, tried=(ended,), steps_in_loop=1))[1:4] == (
         "The turn ended in step 12, after 1 step in it.",
         "",
         "Nothing was tried.",
@@ -43,6 +44,6 @@ def test_nothing_is_lost_at_any_width(tried: tuple[Attempt, ...], steps: tuple[s
     report = replace(REPORT, tried=tried, next_steps=steps)
     lines = stuck_lines(report, width)
     words = "".join("".join(lines).split())
-    assert all("".join(attempt.detail.split()) in words for attempt in tried)
+    assert all("".join(one.detail.split()) in words for one in tried if one.rung is not Rung.STOP)
     assert all("".join(text.split()) in words for text in steps)
     assert all(len(line) <= max(width, LONGEST_START + NARROWEST) for line in lines)

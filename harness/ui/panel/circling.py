@@ -79,8 +79,10 @@ def after(known: Circling, event: Event) -> Circling:
         case Intervened(signature=signature, rung=rung):
             rungs = [one for one in known.taken if (one.signature, one.rung) != (signature, rung)]
             return replace(known, taken=(*rungs, event)[-KEPT_RUNGS:])
-        case StuckReported():
-            return replace(known, stuck=event)
+        case StuckReported(loop=loop):
+            return replace(
+                known, circles=_changed(known, loop.signature, lambda one: replace(one, loop=loop)), stuck=event
+            )
         case TurnEnded(code=TransitionCode.COMPLETED):
             return replace(known, circles=()) if known.circles else known
         case TurnEnded() | SessionResumed():

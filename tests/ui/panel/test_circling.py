@@ -34,6 +34,7 @@ from tests.ui.panel.situations import BEGINNING, MODEL, ended
 
 LOOPS = (CIRCLE, FAILING_CIRCLE, replace(CIRCLE, signature="another", weak=True))
 LOOP = st.sampled_from(LOOPS)
+LONGER = replace(REPORT, loop=replace(FAILING_CIRCLE, copies=9))
 RESUMED = SessionResumed("1", MODEL, "here", practice=False)
 END = {code: ended(code, "why")[1] for code in (TransitionCode.COMPLETED, TransitionCode.LOOP_STOPPED)}
 EVENTS: st.SearchStrategy[Event] = st.one_of(
@@ -43,7 +44,9 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(took, st.sampled_from(Rung), st.just("x"), st.integers(1, 3), loop=LOOP, applied=st.booleans()),
     LOOP.map(lambda loop: LoopAsked(loop, tuple(LoopChoice))),
     st.builds(lambda loop, choice: LoopAnswered(loop.signature, choice), LOOP, st.sampled_from(LoopChoice)),
-    st.sampled_from([REPORT, BACK, StepStarted(3), TurnStarted(2, "next"), TurnStarted(3, ""), RESUMED, *END.values()]),
+    st.sampled_from(
+        [REPORT, LONGER, BACK, StepStarted(3), TurnStarted(2, "next"), TurnStarted(3, ""), RESUMED, *END.values()]
+    ),
     st.just(BEGINNING[0]),
 )
 
@@ -74,7 +77,9 @@ def looked_at_anew(events: Sequence[Event]) -> Circling:
         if left and left[0][0] < over:
             continue
         said = [one.choice for _, one in later if isinstance(one, LoopAnswered) and one.signature == signature]
-        circles.append(Circle(event.loop, event.relapse, said[-1] if said else None, left[-1][1] if left else None))
+        reported = [one.loop for _, one in later if isinstance(one, StuckReported) and one.loop.signature == signature]
+        loop = reported[-1] if reported else event.loop
+        circles.append(Circle(loop, event.relapse, said[-1] if said else None, left[-1][1] if left else None))
     rungs: dict[tuple[str, Rung], Intervened] = {}
     for event in events[session + 1 :]:
         if isinstance(event, Intervened):
@@ -106,9 +111,11 @@ def test_the_ladder_is_remembered_for_a_loop_that_comes_back_in_a_later_turn() -
 
 
 def test_a_report_stays_until_the_next_prompt() -> None:
-    stopped = (FOUND, REPORT, END[TransitionCode.LOOP_STOPPED])
-    assert panel(*stopped).circling.stuck == REPORT
-    assert panel(*stopped, RESUMED).circling.stuck == REPORT
+    longer = replace(REPORT, loop=replace(CIRCLE, copies=7))
+    stopped = (FOUND, longer, END[TransitionCode.LOOP_STOPPED])
+    assert panel(*stopped).circling.under_way[0].loop.copies == 7
+    assert panel(*stopped).circling.stuck == longer
+    assert panel(*stopped, RESUMED).circling.stuck == longer
     assert panel(*stopped, TurnStarted(2, "next")).circling == Circling()
 
 
