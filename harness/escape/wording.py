@@ -114,7 +114,7 @@ def taken(rung: Rung, what: str = "") -> str:
         case Rung.EXPLORE:
             return f"the model was pointed to another way: {what}"
         case Rung.SUBSTITUTE:
-            return f"the same call is not run again; {what} is to be used instead"
+            return f"the same call is not run again; to be used instead: {what}"
         case Rung.ROLLBACK:
             return f"back to before the loop: {what}"
         case Rung.BREAKER:
