@@ -60,11 +60,14 @@ class Tracks:
 
     # ── what happens ────────────────────────────────────────────────────────────────────────────
 
-    def came(self, step: int, source: str, place: str) -> None:
-        """The agent is at a place; it came from `source`, or stayed where that is empty."""
+    def moved(self, step: int, source: str, target: str) -> None:
+        """The agent went from one place to another."""
+        self.used[source, target] = step
+
+    def visited(self, step: int, *, anew: bool) -> None:
+        """A visit is observed: the agent came to a place, or it stayed where it was and did nothing."""
         self._visit_steps.append(step)
-        if source:
-            self.used[source, place] = step
+        if anew:
             self.passed.clear()
 
     def leads(self, place: str, paths: Sequence[Path]) -> None:

@@ -103,20 +103,13 @@ class Walking:
 
     async def run(self, most_steps: int) -> None:
         """See `walk`."""
-        self._tell(NodeVisited(self._agent.where().node, self._step))
-        self._visit("")
-        while self._end is None:
-            if self._agent.where().at_goal:
-                self._end = WalkEnd.GOAL
-            elif self._step >= most_steps:
-                self._end = WalkEnd.LIMIT
-            else:
-                self._step += 1
-                await self._one_step()
-        self._desk.close()
+        try:
+            end = await self._to_the_end(most_steps)
+        finally:
+            self._desk.close()
         self._tell(
             WalkEnded(
-                end=self._end,
+                end=end,
                 node=self._agent.where().node,
                 steps=self._step,
                 calls=self._desk.calls,
@@ -125,6 +118,18 @@ class Walking:
                 waited_s=self._desk.waited_s,
             )
         )
+
+    async def _to_the_end(self, most_steps: int) -> WalkEnd:
+        self._tell(NodeVisited(self._agent.where().node, self._step))
+        self._visit(anew=True)
+        while self._end is None:
+            if self._agent.where().at_goal:
+                return WalkEnd.GOAL
+            if self._step >= most_steps:
+                return WalkEnd.LIMIT
+            self._step += 1
+            await self._one_step()
+        return self._end
 
     async def _one_step(self) -> None:
         self._desk.begin(self._step)
@@ -144,11 +149,13 @@ class Walking:
         here = self._agent.where().node
         moved = here != before
         idle = not moved and not made and not refused  # whoever does nothing again and again goes in circles too
+        if moved:
+            self._tracks.moved(self._step, before, here)
         if moved or idle:
             self._tell(NodeVisited(here, self._step, before if moved else ""))
         self._called(before, made)
         if moved or idle:
-            self._visit(before if moved else "")
+            self._visit(anew=moved)
         for loop in refused:
             self._note(self._orchestrator.ignored(loop.signature, self._step))
 
@@ -157,9 +164,9 @@ class Walking:
         if made:
             self._note(self._orchestrator.step([one.call for one in made]))
 
-    def _visit(self, came_from: str) -> None:
+    def _visit(self, *, anew: bool) -> None:
         where, now = self._agent.where(), self._clock.now()
-        self._tracks.came(self._step, came_from, where.node)
+        self._tracks.visited(self._step, anew=anew)
         self._look_round()
         state = "" if where.state is None else digest(where.node, canonical(where.state))
         at = now - self._desk.waited_s
@@ -222,8 +229,9 @@ class Walking:
             self._look_round()
             self._tell(NodeVisited(self._agent.where().node, self._step))
         elif (here := self._agent.where().node) != before:
+            self._tracks.moved(self._step, before, here)
             self._tell(NodeVisited(here, self._step, before))
-            self._visit(before)
+            self._visit(anew=True)
         if done.end is not None:
             self._end = done.end
             self._desk.close()

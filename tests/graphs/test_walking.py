@@ -180,13 +180,17 @@ async def test_a_walk_can_be_cancelled_in_the_pause_before_a_retry() -> None:
 
     paused = asyncio.Event()
     tool = ScriptedTool("door", refuses)
-    walking = asyncio.create_task(watched(Deaf("door"), tool, clock=Standing()))
+    agent = Deaf("door")
+    walking = asyncio.create_task(watched(agent, tool, clock=Standing()))
     await paused.wait()
     ran = len(tool.ran)
     walking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await walking
     assert len(tool.ran) == ran == POLICY.thresholds.copies_failing
+    assert agent.caller is not None
+    with pytest.raises(Stopped):
+        await agent.caller("door", {})
 
 
 # ── the rungs ───────────────────────────────────────────────────────────────────────────────────
