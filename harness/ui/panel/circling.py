@@ -12,6 +12,7 @@ from harness.events import (
     Intervened,
     Loop,
     LoopAnswered,
+    LoopAsked,
     LoopChoice,
     LoopFound,
     LoopLeft,
@@ -79,16 +80,21 @@ def after(known: Circling, event: Event) -> Circling:
         case Intervened(signature=signature, rung=rung):
             rungs = [one for one in known.taken if (one.signature, one.rung) != (signature, rung)]
             return replace(known, taken=(*rungs, event)[-KEPT_RUNGS:])
+        case LoopAsked(loop=loop):
+            return _as_long_as(known, loop)
         case StuckReported(loop=loop):
-            return replace(
-                known, circles=_changed(known, loop.signature, lambda one: replace(one, loop=loop)), stuck=event
-            )
+            return replace(_as_long_as(known, loop), stuck=event)
         case TurnEnded(code=TransitionCode.COMPLETED):
             return replace(known, circles=()) if known.circles else known
         case TurnEnded() | SessionResumed():
             return replace(known, circles=known.under_way) if known.circles else known
         case _:
             return known
+
+
+def _as_long_as(known: Circling, loop: Loop) -> Circling:
+    """A loop that is spoken of may have gone on since it was found."""
+    return replace(known, circles=_changed(known, loop.signature, lambda one: replace(one, loop=loop)))
 
 
 def _changed(known: Circling, signature: str, change: Callable[[Circle], Circle]) -> tuple[Circle, ...]:

@@ -42,7 +42,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(LoopFound, LOOP, st.integers(1, 9), st.booleans()),
     LOOP.map(lambda loop: LoopLeft(loop.signature, loop.projection, 9, Rung.NUDGE)),
     st.builds(took, st.sampled_from(Rung), st.just("x"), st.integers(1, 3), loop=LOOP, applied=st.booleans()),
-    LOOP.map(lambda loop: LoopAsked(loop, tuple(LoopChoice))),
+    LOOP.map(lambda loop: LoopAsked(replace(loop, copies=7), tuple(LoopChoice))),
     st.builds(lambda loop, choice: LoopAnswered(loop.signature, choice), LOOP, st.sampled_from(LoopChoice)),
     st.sampled_from(
         [REPORT, LONGER, BACK, StepStarted(3), TurnStarted(2, "next"), TurnStarted(3, ""), RESUMED, *END.values()]
@@ -77,8 +77,9 @@ def looked_at_anew(events: Sequence[Event]) -> Circling:
         if left and left[0][0] < over:
             continue
         said = [one.choice for _, one in later if isinstance(one, LoopAnswered) and one.signature == signature]
-        reported = [one.loop for _, one in later if isinstance(one, StuckReported) and one.loop.signature == signature]
-        loop = reported[-1] if reported else event.loop
+        told = [one.loop for _, one in later if isinstance(one, LoopAsked | StuckReported)]
+        same = [loop for loop in told if loop.signature == signature]
+        loop = same[-1] if same else event.loop
         circles.append(Circle(loop, event.relapse, said[-1] if said else None, left[-1][1] if left else None))
     rungs: dict[tuple[str, Rung], Intervened] = {}
     for event in events[session + 1 :]:
