@@ -11,11 +11,10 @@ A turn goes round like this, and `Agent._turn` reads like it:
                      │                    breakers.decide(call) ──▶ CALL / PROBE / SKIP+routes / PAUSE
                      │                                 ▼
                      │                    permissions ─▶ tools.run ─▶ outcome ─▶ breakers.record
-                     └──────────────── results ◀───────┘
+                     └── escape.advise ◀── results ◀───┘
 
 Policies decide, the executor does, and every arrow leaves an event behind. A round is a step and ends
-with exactly one transition; a retry of the same request is no step. The escape mechanism will decide between
-the results and the next round.
+with exactly one transition; a retry of the same request is no step.
 
 The command line, the screen and `from harness import Agent` are all this class.
 """
@@ -59,6 +58,7 @@ from harness.recovery import (
     Decision,
     Drain,
     Mend,
+    Nudge,
     OfferWait,
     Resend,
     RunTools,
@@ -137,6 +137,7 @@ class Agent:
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
         self.permissions, self.toolbox, self.dispatching = parts.permissions, parts.toolbox, parts.dispatching
+        self.escaping, self._rollbacks = parts.escaping, parts.rollbacks
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
 
@@ -283,18 +284,18 @@ class Agent:
                     return decision
                 case RunTools():
                     say.add("assistant", (*decision.keep, *map(_asked, decision.cut_calls)), Origin.REPLY)
+                    await self._rollbacks.keep([call.name for call in decision.calls])
                     results = await self._tools.answer(decision.calls, decision.cut_calls, self._signals.interrupt)
                     say.add("user", results.blocks, Origin.TOOL_RESULTS)
                     turn.answer = ""
                     turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
-                    paused = self.dispatching.paused
-                    if stop := after_tools(turn.state, self._limits, interrupted=results.interrupted, paused=paused):
+                    if stop := await self._after_tools(turn):
                         return stop
                 case Continue():
                     say.add("assistant", decision.keep, Origin.REPLY)
                     turn.say(decision.keep)
-                    say.add("user", self._executor.nudge(decision, turn), Origin.CONTINUATION)
-                    turn.wait = decision.wait
+                    if stop := await self._go_on(turn, decision):
+                        return stop
                 case Resend():
                     self._executor.announce_cap(turn, decision.reason)
                 case Drain():
@@ -303,6 +304,25 @@ class Agent:
                     await self._executor.compact(turn, decision, step)
             if decision.code is not None:
                 say.emit(Transition(step, decision.code, decision.reason, *counted(decision, self._limits)))
+
+    async def _after_tools(self, turn: Turn) -> Stop | None:
+        """What ends the turn after a tool round: a person, the breakers, a loop that nothing frees, a limit."""
+        paused = self.dispatching.paused
+        stuck = "" if paused else await self.escaping.look()
+        interrupted = self._signals.interrupt.is_set()
+        return after_tools(turn.state, self._limits, interrupted=interrupted, paused=paused, stuck=stuck)
+
+    async def _go_on(self, turn: Turn, decision: Continue) -> Stop | None:
+        """Ask the model for the rest of its answer; a Stop if it only repeats itself and nothing helps against that."""
+        say = self.conversation
+        before = len(say.messages)
+        if decision.nudge is Nudge.REPEATED and (stuck := await self.escaping.look()):
+            interrupted = self._signals.interrupt.is_set()
+            return after_tools(turn.state, self._limits, interrupted=interrupted, stuck=stuck)
+        if len(say.messages) == before:  # nothing else was said that the model has to answer
+            say.add("user", self._executor.nudge(decision, turn), Origin.CONTINUATION)
+        turn.wait = decision.wait
+        return None
 
     async def _ask_model(self, turn: Turn) -> Decision:
         """Ask the model until the policy says something other than "the same once more"."""
@@ -358,6 +378,8 @@ class Agent:
         self._signals.reset()
         if not self.dispatching.announced:
             self.dispatching.announce()
+        if not self.escaping.announced:
+            self.escaping.announce()
         self._labels.begin_turn(self._clock.now())
         conversation.turn += 1
         conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
@@ -379,6 +401,8 @@ class Agent:
         elif stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
             conversation.add("user", ({"type": "text", "text": prompts.PAUSE_NOTE},), Origin.REPAIR)
             self.dispatching.pause()
+        elif stop.code is TransitionCode.LOOP_STOPPED:
+            conversation.add("user", ({"type": "text", "text": prompts.LOOP_NOTE},), Origin.REPAIR)
         conversation.emit(Transition(conversation.step, stop.code, stop.reason))
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
 

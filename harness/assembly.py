@@ -1,13 +1,18 @@
 """From settings to the parts they configure."""
 
+import json
+import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from harness.breakers.capabilities import CapabilityMap
 from harness.capability_files import capability_files, load_capabilities
+from harness.checkpoints import CheckpointLimits, Checkpoints
+from harness.errors import SettingsError
+from harness.escape.policy import EscapePolicy
 from harness.events import Block, CascadeMode, DispatchLimits
 from harness.journal import new_session_id, session_folder
 from harness.model.prompt import standard_sections, system_blocks
@@ -54,6 +59,37 @@ def dispatch_limits(settings: Settings) -> DispatchLimits:
         window=settings.cascade_window,
         cascade=CascadeMode(settings.cascade_probes),
     )
+
+
+def escape_policy(settings: Settings) -> EscapePolicy:
+    """What counts as a loop and what is done about one. Raises SettingsError, one sentence."""
+    try:
+        changes = numbers_in(settings.escape_policy or "")
+        policy = EscapePolicy().with_changes(**changes) if changes else EscapePolicy()
+    except ValueError as error:
+        raise SettingsError(f"Cannot use escape_policy = {settings.escape_policy!r}: {error}.") from error
+    return replace(policy, enabled=settings.escape)
+
+
+def numbers_in(text: str) -> dict[str, object]:
+    """`copies=5 nudges=2` as names and values. Raises ValueError, a clause, for what is written in another way."""
+    found: dict[str, object] = {}
+    for part in text.replace(",", " ").split():
+        name, sign, value = part.partition("=")
+        if not sign or not value:
+            raise ValueError(f"{part!r} is not understood; write a name and a number, such as copies=5")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def checkpoints_for(settings: Settings, outputs: Path, log: logging.Logger) -> Checkpoints | None:
+    """What keeps the files of the workspace; None where that is switched off. Nothing is written before it is used."""
+    if not settings.checkpoints:
+        return None
+    return Checkpoints(settings.workspace, outputs.with_suffix(".files"), limits=CheckpointLimits(time_s=10.0), log=log)
 
 
 def capabilities_for(settings: Settings, toolbox: Toolbox) -> CapabilityMap:

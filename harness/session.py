@@ -10,11 +10,13 @@ from typing import Literal, Self
 
 from harness import __version__, journal
 from harness.agent import Agent
+from harness.assembly import numbers_in
 from harness.breakers.printed import report_lines, table_lines
 from harness.breakers.wording import in_words
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.errors import HarnessError
+from harness.escape.printed import status_lines
 from harness.escape.wording import described
 from harness.events import (
     BreakerCommand,
@@ -164,6 +166,21 @@ class Session:
                 raise HarnessError(f"There is no number called {name}; there are {', '.join(names)}.")
         try:
             self._agent.dispatching.announce(**changed)
+        except ValueError as error:
+            raise HarnessError(f"That cannot be set: {error}.") from error
+
+    @property
+    def loop_lines(self) -> tuple[str, ...]:
+        """What of the behaviour repeats and how far, where the loops stand on the ladder, and the numbers."""
+        return tuple(status_lines(self._agent.escaping.status))
+
+    def set_escape(self, text: str) -> None:
+        """Switch the escape mechanism "on" or "off", or set numbers such as "copies=5 nudges=2".
+
+        Raises HarnessError for one that makes no sense.
+        """
+        try:
+            self._agent.escaping.announce(**({"enabled": text == "on"} if text in ("on", "off") else numbers_in(text)))
         except ValueError as error:
             raise HarnessError(f"That cannot be set: {error}.") from error
 
@@ -380,10 +397,12 @@ async def open_session(
     )
     resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
     agent.dispatching.recall((record.event, record.at) for record in records)
+    agent.escaping.recall((record.event, record.at) for record in records)
     conversation.emit(started if opening.resume is None else resumed)
     if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
         agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program
     agent.dispatching.announce()
+    agent.escaping.announce()
     return Session(agent, kept.path, recorder, state, skipped)
 
 

@@ -1,13 +1,16 @@
 """How the parts of one agent are put together. What each does is said where it is written."""
 
 import logging
+import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.assembly import (
     capabilities_for,
+    checkpoints_for,
     dispatch_limits,
+    escape_policy,
     outputs_folder,
     recovery_limits,
     system_prompt,
@@ -18,12 +21,18 @@ from harness.breakers.board import Board
 from harness.clock import Clock
 from harness.connection import Connection
 from harness.conversation import Conversation
+from harness.escape.observations import Poll
+from harness.escape.orchestrator import Orchestrator
 from harness.executor.asker import Asker
+from harness.executor.behaviour import Behaviour
 from harness.executor.carrying import Executor
 from harness.executor.dispatching import Dispatching
+from harness.executor.escape_fold import EscapeFold
+from harness.executor.escaping import Escaping
 from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
 from harness.executor.own_commands import OwnCommands
+from harness.executor.rollbacks import Rollbacks
 from harness.executor.shortening import Shortening
 from harness.executor.tool_calls import ToolCalls
 from harness.executor.waiting import Signals
@@ -51,6 +60,8 @@ class Parts:
     tools: ToolCalls
     own_commands: OwnCommands
     executor: Executor
+    escaping: Escaping
+    rollbacks: Rollbacks
     outputs: Path
     """Folder for results too long for the history."""
 
@@ -114,6 +125,15 @@ def wired(
     executor = Executor(
         conversation, connection, calls, shortening, asker, limits, clock, signals, model=settings.model
     )
+    checkpoints = checkpoints_for(settings, outputs, log) if asker.present else None
+    rollbacks = Rollbacks(conversation, toolbox.get, checkpoints)
+    policy = escape_policy(settings)
+    escaping = Escaping(
+        EscapeFold(Orchestrator(policy), Behaviour(toolbox.get, Poll(policy.poll_every_s, policy.poll_total_s))),
+        rollbacks,
+        *(tool_calls, conversation, dispatching, asker, clock, signals, calls),
+        chance=random.random,
+    )
     return Parts(
         limits=limits,
         signals=signals,
@@ -126,5 +146,7 @@ def wired(
         tools=tool_calls,
         own_commands=own_commands,
         executor=executor,
+        escaping=escaping,
+        rollbacks=rollbacks,
         outputs=outputs,
     )

@@ -188,6 +188,10 @@ class Orchestrator:
         episode.ignored_in = step
         return tuple(self._seen(replace(episode.loop, copies=episode.copies + 1), step))
 
+    def answered(self, step: int) -> tuple[Event, ...]:
+        """The agent has given its answer, so it goes round no longer."""
+        return tuple(self._left(one, step) for one in list(self._episodes.values()))
+
     def new_prompt(self) -> None:
         """A person said something: every episode is over (B13). What was tried stays known (B14)."""
         self._detectors.forget()

@@ -81,6 +81,12 @@ def not_made(call: str, tool: str) -> str:
     return f"Not run: {call} has brought the same again and again. Use {tool} instead, or do something else first."
 
 
+def made_again(call: str, *, ok: bool) -> str:
+    """What the model is told before the result of a failing call that the program has made again."""
+    came = "it worked" if ok else "it failed, too"
+    return f"{call} failed, so the program made the same call again. This time {came}:"
+
+
 def put_back(loop: Loop, came_back: str = "") -> str:
     """What the model is told after a rollback: the loop is no longer in its history."""
     return (

@@ -10,7 +10,6 @@ from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import (
     Block,
-    Event,
     Fault,
     FaultKind,
     FaultOccurred,
@@ -21,9 +20,9 @@ from harness.events import (
     Reply,
     ReplyReceived,
     RequestSent,
-    TextDelta,
 )
 from harness.executor.endpoints import KeptEndpoints
+from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals
 from harness.model import history, prompt
 from harness.model.catalogue import Catalogue
@@ -84,6 +83,8 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
+        self.watches_text = True
+        """A reply that repeats itself is cut."""
         self.endpoints = KeptEndpoints(conversation)
         """How the models are."""
 
@@ -121,26 +122,20 @@ class ModelCalls:
         messages = self._checked()
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
-        shown = 0
-
-        def show(event: Event) -> None:
-            nonlocal shown
-            shown += len(event.text) if isinstance(event, TextDelta) else 0
-            self._conversation.emit(event)
-
+        shown = ShownReply(self._conversation.emit, watched=self.watches_text)
         outcome = await self.send(
             state,
             messages,
             cap_for(state, limits, situation),
             signals,
-            show=show,
+            shown=shown,
             fresh_connection=fresh_connection,
         )
         if isinstance(outcome, Fault):
             situation = self._overflowing(situation, self._conversation.messages)
         else:
             self._look_up(state.model)
-        return Answered(outcome, shown, replace(situation, now=self._clock.now()))
+        return Answered(outcome, shown.characters, replace(situation, now=self._clock.now()))
 
     async def send(
         self,
@@ -149,7 +144,7 @@ class ModelCalls:
         cap: int,
         signals: Signals,
         *,
-        show: Callable[[Event], None],
+        shown: ShownReply,
         fresh_connection: bool = False,
         summary: bool = False,
     ) -> Outcome:
@@ -176,8 +171,12 @@ class ModelCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         outcome = await self._client().send(
-            request, show, signals.interrupt, reconnect=signals.reconnect, fresh_connection=fresh_connection
+            *(request, shown.show, signals.interrupt),
+            reconnect=signals.reconnect,
+            enough=shown.enough,
+            fresh_connection=fresh_connection,
         )
+        outcome = shown.without_repeats(outcome)
         if isinstance(outcome, Reply):
             outcome = classify_reply(outcome) or outcome
         cost = self._catalogue.cost(state.model, outcome.usage)

@@ -9,6 +9,7 @@ from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import Block, CompactionEnded, CompactionStarted, Event, Fault, FaultKind, Message, TransitionCode
 from harness.executor.model_calls import ModelCalls
+from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals, pause
 from harness.model import history, prompt
 from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
@@ -195,7 +196,8 @@ class Shortening:
             shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
             request = _asking(shrunk, prompt.summary_request(focus))
             cap = cap_for(replace(state, raised_cap=SUMMARY_CAP), limits, self._calls.situation(state.model, request))
-            outcome = await self._calls.send(state, request, cap, signals, show=_unseen, summary=True)
+            unseen = ShownReply(_unseen, watched=False)
+            outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
             state = decision.state
             self._calls.endpoints.keep(state)

@@ -173,7 +173,6 @@ _ROWS = (
         "the agent goes in circles and nothing freed it, or its replies repeat themselves",
         "a report of what repeats and what was tried; the session stays usable",
         "the quotas of the ladder; a new prompt begins again",
-        reserved="escape (part 4)",
     ),
     _ends(Code.STOP_HOOK_PREVENTED, 3, "a stop hook ends the turn", "the answer stands", "-", HOOKS),
     _ends(Code.HOOK_STOPPED, 3, "a tool hook ends the turn", "the remaining calls are answered", "-", HOOKS),

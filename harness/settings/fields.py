@@ -114,6 +114,13 @@ class Settings(BaseModel):
     count_errors: Switch = False
     """Count ordinary error results against a tool as well, such as a failed test; off: only failures of its own."""
 
+    escape: Switch = True
+    """Do something about an agent that goes in circles; off: it is only told."""
+    escape_policy: Text | None = None
+    """Numbers of that which are not to be as shipped, as "copies=5 nudges=2"; /loops shows them all."""
+    checkpoints: Switch = True
+    """Keep what the files hold before something changes them, in a session with a person, for /rewind and ways back."""
+
     watch_headers_s: Seconds = 60.0
     """Seconds until the model must begin to answer, for an empty prompt."""
     watch_headers_s_per_10k_tokens: SecondsOrNone = 1.0

@@ -285,6 +285,12 @@ def _report(session: Session, argument: str) -> Result:
     return Say("\n".join(report_lines(session.report)))
 
 
+def _loops(session: Session, argument: str) -> Result:
+    if argument:
+        session.set_escape(argument)
+    return Say("\n".join(session.loop_lines))
+
+
 def _move(command: BreakerCommand, done: str) -> Callable[[Session, str], Result]:
     def run(session: Session, argument: str) -> Result:
         if not argument:
@@ -334,6 +340,7 @@ _TABLE: Sequence[Command] = (
     Command("budget", "[number]", "failures of this turn, or how many a turn may have", _budget),
     Command("report", "", "what is done, what is not, and why", _report),
     Command("routes", "TOOL", "what can take the place of a tool now", _routes),
+    Command("loops", "[on|off|name=value]", "what repeats, and what is done about it; or set numbers of that", _loops),
     Command("trip", "TOOL", "open a breaker; probes come as usual", _move(BreakerCommand.TRIP, "is open")),
     Command(
         "isolate", "TOOL", "switch a tool off until it is released", _move(BreakerCommand.ISOLATE, "is switched off")
@@ -353,6 +360,6 @@ _TABLE: Sequence[Command] = (
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _TABLE})
 
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
-    {"breakers", "budget", "report", "routes", "trip", "isolate", "release", "reset", "confirm"}
+    {"breakers", "budget", "report", "routes", "loops", "trip", "isolate", "release", "reset", "confirm"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that."""

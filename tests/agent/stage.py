@@ -15,11 +15,14 @@ from typing import TypeVar
 import psutil
 
 from harness.agent import Agent
+from harness.assembly import escape_policy
 from harness.breakers.board import Board, BoardState
 from harness.breakers.decisions import Decision
 from harness.breakers.dispatcher import Replay
 from harness.breakers.table import Seen
 from harness.conversation import Conversation
+from harness.escape.observations import Poll
+from harness.escape.orchestrator import Orchestrator
 from harness.events import (
     BreakerChanged,
     CascadeChanged,
@@ -28,6 +31,8 @@ from harness.events import (
     FailureCharged,
     Json,
     LateResult,
+    LoopFound,
+    LoopLeft,
     Message,
     MessageAdded,
     Origin,
@@ -42,6 +47,8 @@ from harness.events import (
     TurnEnded,
 )
 from harness.executor.asker import Asker
+from harness.executor.behaviour import Behaviour
+from harness.executor.escape_fold import EscapeFold
 from harness.model.history import violations
 from harness.practice.checks import check
 from harness.practice.exchange import RecordedRequest
@@ -171,6 +178,7 @@ class Stage:
         check_requests(self.posts)
         check_events(self.events, len(self.posts))
         check_dispatch(self.recorded, self.agent)
+        check_escape(self.recorded, self.agent)
 
 
 def ran_in(workspace: Path) -> Counter[str]:
@@ -213,6 +221,15 @@ def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
     assert differing == []
     assert told == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
     assert without_moments(replay.board) == without_moments(board)
+
+
+def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
+    """The recorded events lead to the same loops and the same places on the ladder again."""
+    told = [event for event in recorded if isinstance(event, LoopFound | LoopLeft)]
+    fold = EscapeFold(Orchestrator(escape_policy(agent.settings)), Behaviour(agent.toolbox.get, Poll()))
+    assert told == [found for event in recorded for found in fold.see(event, STARTED)]
+    status = agent.escaping.status
+    assert fold.orchestrator.status() == status
 
 
 TOLD = (BreakerChanged, CascadeChanged, FailureCharged, LateResult)

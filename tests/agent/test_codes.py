@@ -68,6 +68,7 @@ SCENARIOS: dict[Code, Scenario] = {
         "".join(calls(LONG) for _ in range(8)) + too_long(201_000, 200_000) + says(ANSWER),
         [*[Code.NEXT_TURN] * 8, Code.COLLAPSE_DRAIN_RETRY, Code.COMPLETED],
         10,
+        settings={"escape": False},
     ),
     Code.MODEL_ERROR: Scenario(says("I would rather", stop_reason='"refusal"'), [Code.MODEL_ERROR], 1, answer=""),
     Code.API_ERROR: Scenario(fails(402), [Code.API_ERROR], 1, answer=""),
@@ -112,6 +113,12 @@ SCENARIOS: dict[Code, Scenario] = {
     ),
     Code.FAILURE_BUDGET_PAUSED: Scenario(
         MISSING + MISSING, [Code.NEXT_TURN, Code.FAILURE_BUDGET_PAUSED], 2, answer="", settings={"failure_budget": 2}
+    ),
+    Code.LOOP_STOPPED: Scenario(
+        calls('{ name = "read_file", input = { path = "missing.txt" } }', times='"forever"'),
+        [*[Code.NEXT_TURN] * 6, Code.LOOP_STOPPED],
+        7,
+        answer="",
     ),
     Code.COMPACTION_THRASH: Scenario(
         "".join(too_long() + calls(run(f"look{number}")) for number in range(4)) + summarises(),

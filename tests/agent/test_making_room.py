@@ -53,7 +53,7 @@ def said(body: Json) -> str:
 
 async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> None:
     script = "[server]\nwindow = 30000\n" + calls(prints(9_000)) * 11 + says(ANSWER)
-    async with stage(tmp_path, script) as here:
+    async with stage(tmp_path, script, escape=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert turn.codes.count(TransitionCode.COLLAPSE_DRAIN_RETRY) == 1
@@ -68,7 +68,7 @@ async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> No
 async def test_results_that_cannot_be_kept_on_disk_are_not_drained_but_summarised(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     script = "[server]\nwindow = 30000\n" + calls(prints(9_000)) * 11 + says(ANSWER) + summarises()
-    async with stage(tmp_path, script) as here:
+    async with stage(tmp_path, script, escape=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert methods(turn)[-1] == ("summary", True)
@@ -177,7 +177,7 @@ async def test_a_request_for_a_summary_that_is_too_long_is_made_smaller_three_ti
         for tokens in (208_000, 204_000)
     )
     script = "".join(calls(prints(30_000)) for _ in range(6)) + too_long() + says(ANSWER)
-    async with stage(tmp_path, script + refusals + summarises()) as here:
+    async with stage(tmp_path, script + refusals + summarises(), escape=False) as here:
         turn = await here.turn()
         assert purposes(turn)[-5:] == ["turn", "summary", "summary", "summary", "turn"]
         assert methods(turn) == [("summary", True)]
@@ -196,7 +196,7 @@ async def test_three_failures_switch_it_off_and_a_compaction_by_hand_on_again(tm
     full = calls(run("x"), usage=FULL)
     refused = '\n[[reply]]\nwhen = { purpose = "summary" }\nstatus = 402\ntimes = 3\n'
     script = full * 5 + says(ANSWER, usage=FULL) + says(ANSWER, usage=FULL) + says("Good.")
-    async with stage(tmp_path, script + refused + summarises(), model=SMALL) as here:
+    async with stage(tmp_path, script + refused + summarises(), model=SMALL, escape=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert methods(turn) == [("summary", False)] * 3
@@ -252,7 +252,7 @@ async def test_there_is_nothing_to_compact_in_an_empty_session(tmp_path: Path) -
 
 async def test_switched_off_it_is_never_shortened_but_by_hand(tmp_path: Path) -> None:
     script = calls(prints(9_000)) * 8 + too_long(300_000, 200_000) + says(ANSWER) + says("Good.") + summarises()
-    async with stage(tmp_path, script, auto_compact=False) as here:
+    async with stage(tmp_path, script, auto_compact=False, escape=False) as here:
         turn = await here.turn()
         assert turn.codes == [*[TransitionCode.NEXT_TURN] * 8, TransitionCode.PROMPT_TOO_LONG]
         assert "/compact" in turn.end.reason

@@ -43,7 +43,7 @@ CONTINUES = {
     "stop_hook_blocking",
     "token_budget_continuation",
 }
-RESERVED = {"stop_hook_blocking", "stop_hook_prevented", "hook_stopped", "loop_stopped"}
+RESERVED = {"stop_hook_blocking", "stop_hook_prevented", "hook_stopped"}
 
 FULL = replace(ORDINARY, prompt_tokens=190_000)
 THRASHING = CompactionHealth().compacting(1).compacting(2).compacting(3)
@@ -64,6 +64,7 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.ABORTED_STREAMING: lambda: play([fault(FaultKind.CANCELLED)]).last,
     Code.ABORTED_TOOLS: lambda: after_tools(FRESH, LIMITS, interrupted=True),
     Code.FAILURE_BUDGET_PAUSED: lambda: after_tools(FRESH, LIMITS, interrupted=False, paused="the budget is used up"),
+    Code.LOOP_STOPPED: lambda: after_tools(FRESH, LIMITS, interrupted=False, stuck="bash repeats itself"),
     Code.MAX_TURNS: lambda: after_tools(replace(FRESH, steps=1), RecoveryLimits(max_steps=1), interrupted=False),
     Code.BUDGET_EXHAUSTED: lambda: play([CUT] * 5).last,
     Code.BLOCKING_LIMIT: lambda: before_request(FRESH, CompactionHealth(), 1, RecoveryLimits(compaction=False), FULL),

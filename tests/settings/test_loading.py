@@ -73,6 +73,8 @@ SAMPLE = {
     "cascade_probes": "confirm",
     "call": "off",
     "auto_compact": "no",
+    "escape": "no",
+    "checkpoints": "no",
     "permission_mode": "deny",
     "practice_script": "script.toml",
     "state_dir": "state",

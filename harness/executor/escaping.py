@@ -1,0 +1,283 @@
+"""Carries out what the escape policy advises: tells the model, offers other ways, goes back, asks, at last stops.
+
+The policy sees the very events that the journal keeps. After each tool round the loop asks `look` whether the
+turn may go on; all that is done about a loop happens there, one rung at a time, and every rung leaves an event.
+"""
+
+from collections.abc import Callable, Iterable
+
+from harness.breakers.wording import best_of, in_words
+from harness.clock import Clock
+from harness.conversation import Conversation
+from harness.escape import wording
+from harness.escape.digests import action_of
+from harness.escape.ladder import Abilities
+from harness.escape.observations import Call
+from harness.escape.orchestrator import Action, EscapeStatus
+from harness.events import (
+    BreakerCommand,
+    BreakerState,
+    EscapeSet,
+    Event,
+    Intervened,
+    Loop,
+    LoopAnswered,
+    LoopAsked,
+    LoopChoice,
+    Origin,
+    PermissionAnswered,
+    PermissionAsked,
+    PlanItem,
+    Projection,
+    Rung,
+    StuckReported,
+    ToolCall,
+    ToolOutcome,
+)
+from harness.executor.asker import Asker
+from harness.executor.behaviour import AGAIN
+from harness.executor.dispatching import Dispatching
+from harness.executor.escape_fold import EscapeFold
+from harness.executor.model_calls import ModelCalls
+from harness.executor.rollbacks import Place, Rollbacks
+from harness.executor.tool_calls import ToolCalls
+from harness.executor.waiting import Signals, unless
+from harness.executor.words import sendable
+from harness.permissions import PermissionRequest
+from harness.tools.tool import Effect, ToolResult
+
+
+class Escaping:
+    """The escape mechanism of one conversation."""
+
+    def __init__(
+        self,
+        fold: EscapeFold,
+        rollbacks: Rollbacks,
+        tools: ToolCalls,
+        conversation: Conversation,
+        dispatching: Dispatching,
+        asker: Asker,
+        clock: Clock,
+        signals: Signals,
+        calls: ModelCalls,
+        *,
+        chance: Callable[[], float],
+    ) -> None:
+        """`chance` gives a random number in [0, 1), for the length of a pause."""
+        self._fold = fold
+        self._orchestrator = fold.orchestrator
+        self._rollbacks = rollbacks
+        self._tools = tools
+        self._conversation = conversation
+        self._dispatching = dispatching
+        self._asker = asker
+        self._clock = clock
+        self._signals = signals
+        self._calls = calls
+        self._chance = chance
+        self._again = 0
+        self.announced = False
+        """The policy stands in the events."""
+        conversation.observe(self._see)
+        tools.veto = self.veto
+
+    # ── what a session does ─────────────────────────────────────────────────────────────────────
+
+    @property
+    def status(self) -> EscapeStatus:
+        """What the policy sees now, and where the loops stand on the ladder. To be read."""
+        return self._orchestrator.status()
+
+    def recall(self, records: Iterable[tuple[Event, float]]) -> None:
+        """Fold what an earlier run of this session kept: events and their moments in Unix time."""
+        own = self._orchestrator.policy
+        for event, at in records:
+            for _ in self._fold.see(event, at):
+                continue  # what it finds stands in the journal already
+        self._orchestrator.see(own.announced())  # numbers that were set by hand ended with their program
+
+    def announce(self, **changed: object) -> None:
+        """Say which policy holds from here on; `changed` settings are other than before. Raises ValueError."""
+        policy = self._orchestrator.policy.with_changes(**changed) if changed else self._orchestrator.policy
+        self._conversation.emit(policy.announced())
+
+    def veto(self, call: ToolCall) -> ToolResult | None:
+        """The answer to a call that a substitution keeps from being made; None: it may be made."""
+        if not self._orchestrator.kept_from(action_of(call.name, call.input)):
+            return None
+        routes = self._dispatching.routes(call.name)
+        tool = next((route.tool for route in routes if route.tool), "another way")
+        answer = wording.not_made(call.name, tool)
+        return ToolResult(answer, ToolOutcome.SKIPPED, f"it goes in circles → {best_of(routes) or tool}")
+
+    # ── after a tool round ──────────────────────────────────────────────────────────────────────
+
+    async def look(self) -> str:
+        """Take the rungs that are due. Returns why the turn has to end, in one line; empty: it goes on."""
+        while not self._signals.interrupt.is_set() and (loop := self._orchestrator.due) is not None:
+            place = self._rollbacks.place(loop)
+            action = self._orchestrator.advise(self._abilities(loop, place), self._chance())
+            if action is None:
+                return ""
+            match action.rung:
+                case Rung.RETRY:
+                    await self._retry(action)
+                case Rung.NUDGE:
+                    self._tell(action, "", wording.nudge(loop, self._fold.behaviour.came_back))
+                case Rung.EXPLORE:
+                    self._explore(action)
+                case Rung.SUBSTITUTE:
+                    self._substitute(action)
+                case Rung.ROLLBACK if place is not None:
+                    await self._roll_back(action, place)
+                case Rung.ROLLBACK:
+                    self._not_taken(action, "there is nothing to go back to")
+                case Rung.BREAKER:
+                    self._open_breaker(action)
+                case Rung.HUMAN:
+                    await self._ask(action, place)
+                case Rung.STOP:
+                    return self._stop(action)
+        return ""
+
+    # ── the rungs ───────────────────────────────────────────────────────────────────────────────
+
+    async def _retry(self, action: Action) -> None:
+        """Make the failing call once more, after a pause and through every gate that a call has to pass (B21)."""
+        failed = self._fold.failed
+        if failed is None:
+            self._not_taken(action, "the call is no longer known")
+            return
+        self._again += 1
+        step, turn = self._conversation.step, self._conversation.turn
+        call = ToolCall(f"{AGAIN}{turn}-{step}-{self._again}", failed.tool, self._fold.behaviour.inputs[failed.action])
+        self._intervened(action, f"{failed.summary}, after {action.delay_s:.1f} s", tool=failed.tool)
+        if await unless(self._signals.interrupt, self._slept(action.delay_s)) is not None:
+            result = await self._tools.once_more(call, self._signals.interrupt)
+            self._say(wording.made_again(failed.summary, ok=result.outcome is ToolOutcome.OK), result.content)
+
+    async def _slept(self, seconds: float) -> bool:
+        await self._clock.sleep(seconds)
+        return True
+
+    def _explore(self, action: Action) -> None:
+        """Send the model to another part of its plan (B22)."""
+        item = self._open_items()[0].text
+        self._tell(action, item, wording.other_ways(action.loop, [item]))
+
+    def _substitute(self, action: Action) -> None:
+        """Keep the call in the loop from being made, and offer another tool in its place (B23)."""
+        tool, other = self._substitution(action.loop)
+        if (call := self._fold.last_call(tool)) is None:
+            self._not_taken(action, f"no call of {tool} is left to be replaced")
+            return
+        route = next(route for route in self._dispatching.routes(tool) if route.tool == other)
+        text = wording.other_tool(action.loop, call.summary, in_words(route))
+        self._tell(action, f"{other}, which loses: {route.degradation}", text, tool=tool, call=call)
+
+    async def _roll_back(self, action: Action, place: Place) -> None:
+        """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees (B24)."""
+        back = await self._rollbacks.take_back(place, files=await self._consent(place))
+        files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
+        text = wording.put_back(action.loop, self._fold.behaviour.came_back)
+        self._tell(action, f"the end of step {back.step}{files}", text)
+
+    async def _consent(self, place: Place) -> bool:
+        if not self._asker.present or not (changed := await self._rollbacks.changed_files(place)):
+            return False
+        summary = f"take back {_files(len(changed))} to the end of step {place.step}"
+        request = PermissionRequest(
+            *(f"rollback-{place.step}", "rollback", Effect.WRITE, summary),
+            detail="\n".join(changed),
+            input={},
+        )
+        asked = PermissionAsked(request.call_id, request.tool, request.summary, "the agent goes in circles")
+        self._conversation.emit(asked)
+        answer = await unless(self._signals.interrupt, self._asker.permission(asked, request))
+        if answer is None:
+            return False
+        self._conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
+        return answer.choice != "no"
+
+    def _open_breaker(self, action: Action) -> None:
+        tool = action.loop.tools[-1]
+        self._intervened(action, tool, tool=tool)
+        self._dispatching.command(BreakerCommand.TRIP, tool)
+        self._say(wording.tool_off(tool))
+
+    async def _ask(self, action: Action, place: Place | None) -> None:
+        """Ask the person. What they want is what the policy advises next."""
+        choices = tuple(choice for choice in LoopChoice if choice is not LoopChoice.ROLL_BACK or place is not None)
+        self._intervened(action)
+        asked = LoopAsked(action.loop, choices)
+        self._conversation.emit(asked)
+        if (choice := await unless(self._signals.interrupt, self._asker.loop(asked))) is not None:
+            self._conversation.emit(LoopAnswered(action.loop.signature, choice))
+
+    def _stop(self, action: Action) -> str:
+        """End the turn with a report (B25)."""
+        loop, step = action.loop, self._conversation.step
+        self._intervened(action)
+        tried = self._fold.tried(loop.signature)
+        steps = loop.period * loop.copies
+        self._conversation.emit(StuckReported(loop, step, tried, steps, wording.next_steps(loop, tried)))
+        return f"stopped in a circle: {wording.described(loop)}"
+
+    # ── what can be done about a loop ───────────────────────────────────────────────────────────
+
+    def _abilities(self, loop: Loop, place: Place | None) -> Abilities:
+        failed = self._fold.failed
+        row = self._dispatching.row(loop.tools[-1]) if len(loop.tools) == 1 else None
+        return Abilities(
+            retry=failed is not None and failed.idempotent and self._dispatching.board.viable(failed.tool),
+            explore=tuple(item.text for item in self._open_items()),
+            substitute=self._substitution(loop)[1],
+            rollback=place is not None and loop.projection is not Projection.TEXT,
+            breaker=loop.failing and row is not None and row.state is BreakerState.CLOSED,
+            human=self._asker.present,
+        )
+
+    def _open_items(self) -> list[PlanItem]:
+        """Parts of the plan that have not been begun and whose tools work."""
+        viable = self._dispatching.board.viable
+        return [item for item in self._fold.pending if all(map(viable, item.tools))]
+
+    def _substitution(self, loop: Loop) -> tuple[str, str]:
+        """A tool of the loop and one that can take its place; empty where there is none."""
+        for tool in loop.tools:
+            for route in self._dispatching.routes(tool):
+                if route.tool and route.tool not in loop.tools:
+                    return tool, route.tool
+        return "", ""
+
+    # ── what is said, and what is seen ──────────────────────────────────────────────────────────
+
+    def _tell(self, action: Action, what: str, text: str, *, tool: str = "", call: Call | None = None) -> None:
+        self._intervened(action, what, tool=tool, call=call)
+        self._say(text)
+
+    def _say(self, *texts: str) -> None:
+        self._conversation.add("user", [{"type": "text", "text": sendable(text)} for text in texts], Origin.NUDGE)
+
+    def _intervened(self, action: Action, what: str = "", *, tool: str = "", call: Call | None = None) -> None:
+        self._leave(action, wording.taken(action.rung, what), tool=tool, digest=call.action if call else "")
+
+    def _not_taken(self, action: Action, why: str) -> None:
+        self._leave(action, wording.not_taken(action.rung, why), applied=False)
+
+    def _leave(self, action: Action, detail: str, *, tool: str = "", digest: str = "", applied: bool = True) -> None:
+        loop, step = action.loop, self._conversation.step
+        place = (loop.signature, loop.projection, action.rung, action.number, action.quota, step)
+        self._conversation.emit(Intervened(*place, detail, tool, digest, applied))
+
+    def _see(self, event: Event) -> None:
+        if isinstance(event, EscapeSet):
+            self.announced = True
+            self._calls.watches_text = event.enabled
+        for found in list(self._fold.see(event, self._clock.now())):
+            self._conversation.emit(found)
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"

@@ -1,0 +1,341 @@
+"""The escape mechanism in the loop: what the model and the person are told, what is tried, and when a turn stops."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.events import (
+    Dispatched,
+    ErrorClass,
+    HistoryReplaced,
+    Intervened,
+    LoopAnswered,
+    LoopAsked,
+    LoopChoice,
+    LoopFound,
+    LoopLeft,
+    MessageAdded,
+    Origin,
+    PermissionAsked,
+    Projection,
+    RolledBack,
+    Rung,
+    StuckReported,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TransitionCode,
+)
+from harness.executor.asker import Nobody
+from harness.permissions import Answer, PermissionRequest
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.session import Opening, open_session
+from harness.tools import Effect, tool
+from tests.agent.stage import Played, Stage, calls, played, says, settings_of, shown_text, stage
+from tests.agent.test_dispatch import flaky
+from tests.agent.test_tool_rounds import call
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = "Found it."
+NOTES = "one\ntwo\n"
+
+
+def same(name: str, times: str = '"forever"', **input: object) -> str:
+    """The model asks for the same call again and again."""
+    return calls(call(name, **input), times=times)
+
+
+def rungs(turn: Played) -> list[Rung]:
+    """What was tried, in order."""
+    return [event.rung for event in turn.of(Intervened)]
+
+
+def told(turn: Played) -> list[str]:
+    """What the model was told about its loops."""
+    return [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.NUDGE]
+
+
+def notes(here: Stage) -> None:
+    """Something to read."""
+    (here.workspace / "notes.txt").write_text(NOTES)
+
+
+class Person(Nobody):
+    """Somebody who answers questions about loops, and about files that are to be taken back."""
+
+    present = True
+
+    def __init__(self, *choices: LoopChoice, files: bool = False) -> None:
+        self.choices = list(choices)
+        self.asked: list[LoopAsked] = []
+        self.requests: list[PermissionRequest] = []
+        self.files = files
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """The next choice."""
+        self.asked.append(asked)
+        return self.choices.pop(0)
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Yes to everything but files that are to be taken back, unless they may."""
+        self.requests.append(request)
+        return Answer("once" if request.tool != "rollback" or self.files else "no")
+
+
+# ── nobody to ask ───────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_same_call_for_ever_is_told_replaced_taken_back_and_stopped_by_the_eighth_request(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path, same("read_file", path="notes.txt")) as here:
+        notes(here)
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.LOOP_STOPPED
+        assert len(here.posts) <= 8
+        assert rungs(turn)[0] is Rung.NUDGE
+        assert rungs(turn)[-1] is Rung.STOP
+        assert len(turn.of(ToolStarted)) <= 7
+        (report,) = turn.of(StuckReported)
+        assert report.loop.projection is Projection.INTERACTION
+        assert report.loop.tools == ("read_file",)
+        assert [attempt.rung for attempt in report.tried] == rungs(turn)
+        assert report.next_steps
+        assert turn.of(LoopFound)[0].loop.copies == 4
+
+
+async def test_the_same_call_that_fails_for_ever_is_stopped_by_the_eighth_request(tmp_path: Path) -> None:
+    async with stage(tmp_path, same("read_file", path="missing.txt")) as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.LOOP_STOPPED
+        assert len(here.posts) <= 8
+        assert rungs(turn)[0] is Rung.NUDGE
+        found = turn.of(LoopFound)[0].loop
+        assert (found.copies, found.failing, found.error) == (3, True, ErrorClass.PERSISTENT)
+
+
+async def test_a_model_that_listens_goes_on_and_the_loop_is_left(tmp_path: Path) -> None:
+    script = same("read_file", times="4", path="notes.txt") + calls(call("glob", pattern="*")) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        notes(here)
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert rungs(turn) == [Rung.NUDGE]
+        (left,) = turn.of(LoopLeft)
+        assert left.freed_by is Rung.NUDGE
+        (said,) = told(turn)
+        assert "read_file" in said
+        assert said in here.bodies[4]["messages"][-1]["content"][-1]["text"]
+
+
+@pytest.mark.parametrize("same_call", [True, False], ids=["polling", "pagination"])
+async def test_fifty_calls_that_bring_something_new_pass_untouched(tmp_path: Path, same_call: bool) -> None:
+    @tool(effect=Effect.READ)
+    def pages(cursor: int = 0) -> str:
+        "The next page."
+        pages_read.append(cursor)
+        return f"page {len(pages_read)}: {'x' * len(pages_read)}"
+
+    pages_read: list[int] = []
+    script = "".join(calls(call("pages", cursor=0 if same_call else number)) for number in range(50)) + says(ANSWER)
+    async with stage(tmp_path, script, tools=[pages]) as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert (turn.of(LoopFound), turn.of(Intervened)) == ([], [])
+        assert len(here.posts) == 51
+
+
+async def test_a_call_that_is_replaced_is_not_made_any_more_and_its_tool_still_is(tmp_path: Path) -> None:
+    script = (
+        same("grep", times="6", pattern="one")
+        + calls(call("grep", pattern="two"), call("bash", command="cat notes.txt"))
+        + says(ANSWER)
+    )
+    async with stage(tmp_path, script) as here:
+        notes(here)
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert rungs(turn)[:2] == [Rung.NUDGE, Rung.SUBSTITUTE]
+        outcomes = [event.outcome for event in turn.of(ToolEnded)]
+        assert outcomes[:6] == [*[ToolOutcome.OK] * 5, ToolOutcome.SKIPPED]
+        assert outcomes[6:] == [ToolOutcome.OK] * 2
+        assert len(turn.of(Dispatched)) == 8
+
+
+async def test_going_back_keeps_the_first_result_and_drops_the_repetitions(tmp_path: Path) -> None:
+    script = same("read_file", times="5", path="notes.txt") + says(ANSWER)
+    async with stage(tmp_path, script, escape_policy="substitutions=0") as here:
+        notes(here)
+        turn = await here.turn()
+        assert rungs(turn) == [Rung.NUDGE, Rung.ROLLBACK]
+        (back,) = turn.of(RolledBack)
+        assert (back.step, back.files_restored, back.not_undone) == (1, (), ())
+        assert [event.reason for event in turn.of(HistoryReplaced)] == ["rollback"]
+        last = here.bodies[-1]["messages"]
+        assert sum(block.get("type") == "tool_result" for m in last for block in m["content"]) == 1
+
+
+async def test_a_loop_that_comes_back_goes_on_where_the_ladder_was(tmp_path: Path) -> None:
+    away = calls(call("glob", pattern="*"))
+    script = same("read_file", times="4", path="notes.txt") + away + same("read_file", path="notes.txt")
+    async with stage(tmp_path, script, escape_policy="substitutions=0 rollbacks=0") as here:
+        notes(here)
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.LOOP_STOPPED
+        assert rungs(turn) == [Rung.NUDGE, Rung.STOP]
+        assert [event.relapse for event in turn.of(LoopFound)] == [False, True]
+
+
+async def test_off_it_only_says_what_it_sees(tmp_path: Path) -> None:
+    async with stage(tmp_path, same("read_file", times="20", path="notes.txt") + says(ANSWER), escape=False) as here:
+        notes(here)
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert rungs(turn) == []
+        assert [event.loop.copies for event in turn.of(LoopFound)] == [4, 8, 16]
+
+
+async def test_a_call_that_may_be_repeated_is_tried_again_by_the_program(tmp_path: Path) -> None:
+    busy = RuntimeError("HTTP 503 Service Unavailable")
+    wobbly = flaky("wobbly", busy, busy, busy, busy, "well again")
+    script = same("wobbly", times="3") + says(ANSWER)
+    async with stage(tmp_path, script, tools=[wobbly], failure_threshold=10, failure_budget=50) as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert rungs(turn) == [Rung.RETRY, Rung.RETRY]
+        assert all(wait <= limit for wait, limit in zip(here.clock.waits, (0.1, 0.2), strict=True))
+        assert [event.freed_by for event in turn.of(LoopLeft)] == [Rung.RETRY]
+        assert "well again" in here.bodies[-1]["messages"][-1]["content"][-1]["text"]
+        assert len(turn.of(ToolStarted)) == 5
+
+
+async def test_what_runs_something_is_never_tried_again_by_the_program(tmp_path: Path) -> None:
+    script = same("bash", times="5", command="echo tried >> ran.txt; echo HTTP 503; exit 1") + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert Rung.RETRY not in rungs(turn)
+        assert here.ran()["tried"] <= 5
+
+
+async def test_another_part_of_the_plan_is_offered_before_anything_else_is_taken_away(tmp_path: Path) -> None:
+    plan = [
+        {"text": "read the notes", "status": "in_progress"},
+        {"text": "count the files", "status": "pending"},
+    ]
+    items = ", ".join(f'{{ text = "{item["text"]}", status = "{item["status"]}" }}' for item in plan)
+    declares = calls(f'{{ name = "todo_write", input = {{ items = [{items}] }} }}')
+    script = declares + same("read_file", times="5", path="notes.txt") + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        notes(here)
+        turn = await here.turn()
+        assert rungs(turn) == [Rung.NUDGE, Rung.EXPLORE]
+        assert "count the files" in told(turn)[1]
+
+
+# ── somebody to ask ─────────────────────────────────────────────────────────────────────────────
+
+ASKED = "substitutions=0 rollbacks=0"
+
+
+async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, Person]:
+    """A turn in which the same call is asked for so many times, and what the person saw."""
+    person = Person(*choices)
+    script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
+    async with stage(tmp_path, script, asker=person, escape_policy=ASKED) as here:
+        notes(here)
+        return await here.turn(), person
+
+
+async def test_a_person_who_lets_it_go_on_is_not_asked_again_before_it_is_twice_as_long(tmp_path: Path) -> None:
+    turn, person = await asked(tmp_path, 9, LoopChoice.CONTINUE)
+    assert turn.end.code is TransitionCode.COMPLETED
+    assert len(person.asked) == 1
+    assert rungs(turn) == [Rung.NUDGE, Rung.HUMAN]
+
+
+async def test_a_person_can_switch_it_off_for_the_session(tmp_path: Path) -> None:
+    turn, person = await asked(tmp_path, 40, LoopChoice.OFF)
+    assert turn.end.code is TransitionCode.COMPLETED
+    assert len(person.asked) == 1
+
+
+async def test_a_person_can_stop_it(tmp_path: Path) -> None:
+    turn, _ = await asked(tmp_path, 40, LoopChoice.STOP)
+    assert turn.end.code is TransitionCode.LOOP_STOPPED
+    assert [event.choice for event in turn.of(LoopAnswered)] == [LoopChoice.STOP]
+    assert len(turn.of(StuckReported)) == 1
+
+
+@pytest.mark.parametrize("files", [True, False])
+async def test_a_person_decides_whether_files_are_taken_back_as_well(tmp_path: Path, files: bool) -> None:
+    person = Person(LoopChoice.ROLL_BACK, files=files)
+    write = "echo more >> notes.txt; echo done"
+    script = same("bash", times="5", command=write) + says(ANSWER)
+    async with stage(tmp_path, script, asker=person, escape_policy=ASKED) as here:
+        notes(here)
+        turn = await here.turn()
+        (back,) = turn.of(RolledBack)
+        assert back.files_restored == (("notes.txt",) if files else ())
+        assert (here.workspace / "notes.txt").read_text() == NOTES + "more\n" * (1 if files else 5)
+        assert any("echo more" in line for line in back.not_undone)
+        assert [request.tool for request in person.requests if request.tool == "rollback"] == ["rollback"]
+
+
+# ── a reply that repeats itself ─────────────────────────────────────────────────────────────────
+
+CIRCLE = "I will now look at the configuration of the project and see what it says about the time limit. "
+
+
+async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_model_goes_on(tmp_path: Path) -> None:
+    script = says("Let me see. " + CIRCLE * 400, chunk="50") + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert turn.codes[0] is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
+        assert turn.end.answer.count(CIRCLE.strip()) == 1
+        assert turn.end.answer.endswith(ANSWER)
+        assert rungs(turn) == [Rung.NUDGE]
+        assert [event.freed_by for event in turn.of(LoopLeft)] == [Rung.NUDGE]
+        assert shown_text(turn.events).count(CIRCLE.strip()) == 1
+        assert len(shown_text(turn.events)) < len(CIRCLE) * 10
+
+
+async def test_a_model_that_can_say_nothing_else_is_stopped_with_a_report(tmp_path: Path) -> None:
+    script = says(CIRCLE * 400, chunk="50", times='"forever"')
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.LOOP_STOPPED
+        assert len(here.posts) <= 4
+        assert turn.of(StuckReported)[0].loop.projection is Projection.TEXT
+
+
+async def test_code_and_tables_may_repeat_themselves(tmp_path: Path) -> None:
+    table = "| key | value |\n| --- | --- |\n" + "| same | row |\n" * 400
+    code = "```python\n" + "x = compute(x)\n" * 400 + "```\n"
+    async with stage(tmp_path, says(table + code)) as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert turn.of(LoopFound) == []
+        assert len(here.posts) == 1
+
+
+# ── what is kept ────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_session_that_is_gone_on_with_remembers_what_was_tried(tmp_path: Path) -> None:
+    looping = same("read_file", times="4", path="notes.txt") + says(ANSWER)
+    async with PracticeServer(script=Script.parse(f'after = "error"\n{looping}{looping}')) as server:
+        loaded = settings_of(tmp_path, server.base_url, escape_policy="substitutions=0 rollbacks=0")
+        (loaded.settings.workspace / "notes.txt").write_text(NOTES)
+        async with await open_session(loaded, Nobody()) as session:
+            first = await played(session.run("Look."))
+            told_then = session.loop_lines
+        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+            assert session.loop_lines == told_then
+            second = await played(session.run("Look again."))
+        assert rungs(first) == [Rung.NUDGE]
+        assert rungs(second) == [Rung.STOP]
+        assert second.of(LoopFound)[0].relapse
+        assert second.end.code is TransitionCode.LOOP_STOPPED
