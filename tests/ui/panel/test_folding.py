@@ -55,8 +55,9 @@ from harness.events import (
 from harness.ui.panel.folding import KEPT_STEPS, PanelFold
 from harness.ui.panel.state import Panel, Phase
 from harness.ui.panel.timeline import timeline
-from tests.agent.stage import fails, says, stage, summarises, too_long
+from tests.agent.stage import calls, fails, says, stage, summarises, too_long
 from tests.agent.test_dispatch import LATE, flaky, rounds
+from tests.agent.test_tool_rounds import call
 from tests.ui.panel import situations as situation
 from tests.ui.panel.situations import BEGINNING, FAILED, KEPT, MODEL, OTHER, RETRY, after, ended
 from tests.ui.panel.test_health import agree
@@ -161,6 +162,7 @@ FAILING_TOOL = rounds("wobbly", 8) + says("Done.")
     ("script", "steps"),
     [
         pytest.param(FAILING_TOOL, "✗ ✗ ⊘ ○ ○ ◌ · · ●", id="a tool that fails and is well again"),
+        pytest.param(calls(call("steady"), times='"forever"'), "· · · ∞ · ⟳", id="a model that goes in circles"),
         pytest.param(fails(529) + fails(529) + says("Done."), "↻", id="an overloaded model"),
         pytest.param(too_long() + summarises() + says("Done."), "✂ ●", id="a history that is too long"),
     ],
@@ -169,7 +171,8 @@ async def test_a_real_session_gives_the_same_panel_live_and_from_its_journal(
     tmp_path: Path, script: str, steps: str
 ) -> None:
     wobbly = flaky("wobbly", LATE, LATE, LATE, "well again")
-    async with stage(tmp_path, script, tools=[wobbly]) as here:
+    steady = flaky("steady", "as before")
+    async with stage(tmp_path, script, tools=[wobbly, steady]) as here:
         await here.turn()
         records = timed(here.recorded)
         check(records)

@@ -1,0 +1,43 @@
+"""An agent that goes in circles, on a real screen: what is tried, the question, and the report."""
+
+import pytest
+
+from tests.ui.app.tmux import REASON, TMUX, Tmux
+from tests.ui.program import Place
+
+pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
+
+SCRIPT = """
+after = "error"
+
+[[reply]]
+tools = [{ name = "read_file", input = { path = "notes.md" } }]
+times = "forever"
+"""
+
+
+async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it_has_doubled(place: Place) -> None:
+    script = place.folder.parent / "script.toml"
+    script.write_text(SCRIPT)
+    async with Tmux(place, "--practice", str(script)) as terminal:
+        await terminal.sees("asks first")
+        await terminal.say("read the notes")
+        await terminal.sees(
+            "The agent goes in circles: read_file notes.md, 7 times",
+            "⟳ in circles: read_file notes.md, 4 times in a row",
+            "↳ nudge:",
+            "↩ rolled back to the end of step 1",
+            "it goes in circles; what now?",
+            "loop    in circles: read_file notes.md, 7",
+        )
+        await terminal.press("c")
+        await terminal.sees("The agent goes in circles: read_file notes.md, 14 times", "· you let it go on")
+        await terminal.press("s")
+        await terminal.sees(
+            "IN A LOOP: read_file notes.md, 14 times in a row",
+            "What you can do",
+            "stopped in a loop",
+            gone=("The agent goes in circles",),
+        )
+        await terminal.say("/help")
+        await terminal.sees("/help", "loop    in circles")
