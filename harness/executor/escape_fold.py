@@ -23,6 +23,7 @@ from harness.events import (
     Projection,
     ReplyReceived,
     RolledBack,
+    Rung,
     StepStarted,
     Transition,
     TransitionCode,
@@ -44,6 +45,8 @@ class EscapeFold:
         self._snapshots: dict[int, DetectorsSnapshot] = {}
         """The detectors after the last rounds, by step (B24)."""
         self._tried: dict[str, list[Attempt]] = {}
+        self._switched_off: dict[str, str] = {}
+        """Calls whose tool was switched off because of a loop, by digest, with its signature."""
         self._plan: tuple[PlanItem, ...] = ()
         self._step = 0
 
@@ -73,12 +76,15 @@ class EscapeFold:
                 self.orchestrator.new_prompt()
                 self._snapshots.clear()
                 self._tried.clear()
+                self._switched_off.clear()
             case StepStarted(step=step):
                 self._step = step
             case PlanChanged(items=items):
                 self._plan = items
             case Intervened(signature=signature):
                 self._tried.setdefault(signature, []).append(Attempt(event.rung, event.step, event.detail))
+                if event.rung is Rung.BREAKER and (call := self.last_call(event.tool)) is not None:
+                    self._switched_off[call.action] = signature
                 self.orchestrator.see(event)
             case EscapeSet() | LoopAnswered():
                 self.orchestrator.see(event)
@@ -100,7 +106,7 @@ class EscapeFold:
         self._round = observed
         follows: list[Event] = []
         for action in observed.skipped:
-            if signature := self.orchestrator.kept_from(action):
+            if signature := self.orchestrator.kept_from(action) or self._switched_off.get(action, ""):
                 follows += self.orchestrator.ignored(signature, observed.step)
         follows += self.orchestrator.step(observed.calls)
         self._snapshots[observed.step] = self.orchestrator.snapshot()

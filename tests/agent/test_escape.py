@@ -211,6 +211,16 @@ async def test_a_call_that_may_be_repeated_is_tried_again_by_the_program(tmp_pat
         assert len(turn.of(ToolStarted)) == 5
 
 
+async def test_asking_again_for_a_tool_that_was_switched_off_is_one_more_copy_and_ends_the_turn(tmp_path: Path) -> None:
+    script = same("bash", command="cat missing.txt")
+    async with stage(tmp_path, script, escape_policy="rollbacks=0") as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.LOOP_STOPPED
+        assert rungs(turn) == [Rung.NUDGE, Rung.BREAKER, Rung.STOP]
+        assert [event.outcome for event in turn.of(ToolEnded)] == [*[ToolOutcome.ERROR] * 4, ToolOutcome.SKIPPED]
+        assert len(here.posts) == 5
+
+
 async def test_what_runs_something_is_never_tried_again_by_the_program(tmp_path: Path) -> None:
     script = same("bash", times="5", command="echo tried >> ran.txt; echo HTTP 503; exit 1") + says(ANSWER)
     async with stage(tmp_path, script) as here:
