@@ -50,6 +50,8 @@ class FaultRow:
     """How often the good tool round's command must have run, all in all."""
     stderr: str = ""
     """Must be part of stderr."""
+    quiet: bool = False
+    """stderr must be empty: nothing stepped in."""
     slow: bool = False
     """Takes more than 10 seconds with the default limits."""
 
@@ -62,8 +64,26 @@ def _cut(text: str) -> str:
     return f'\n[[reply]]\ntext = "{text}"\nstop_reason = "max_tokens"\n'
 
 
+def _bash(command: str) -> str:
+    return f'tools = [{{ name = "bash", input = {{ command = "{command}" }} }}]\n'
+
+
+def _stuck(name: str, command: str) -> FaultRow:
+    """Told once that it repeats itself, then stopped by the eighth request, with a report."""
+    script = f'{GOOD_ROUND}\n[[reply]]\n{_bash(command)}times = "forever"\n'
+    told = "nudge     the model was told that it repeats itself"
+    return FaultRow(name, script, (6, 8), answer=None, exit_code=3, stderr=told)
+
+
+def _fifty(name: str, command: str) -> FaultRow:
+    """Work that looks like a loop and is none: every call brings something new."""
+    commands = (f"echo ran >> rounds.txt; {command.format(number=number)}" for number in range(1, 51))
+    script = "".join(f"\n[[reply]]\n{_bash(each)}" for each in commands) + FINAL
+    return FaultRow(name, script, (51, 51), rounds=50, quiet=True)
+
+
 _BROKEN = f'text = "{ANSWER}"\nchunk = 20\n'
-_CALL = 'tools = [{ name = "bash", input = { command = "echo ran >> rounds.txt" } }]\n'
+_CALL = _bash("echo ran >> rounds.txt")
 _FULL_CALL = f"\n[[reply]]\n{_CALL}"
 
 ROWS: tuple[FaultRow, ...] = (
@@ -152,4 +172,8 @@ ROWS: tuple[FaultRow, ...] = (
         rounds=0,
         stderr="ANTHROPIC_API_KEY",
     ),
+    _stuck("the model asks for the same call for ever", "ls"),
+    _stuck("the same call fails for ever", "cat missing.txt"),
+    _fifty("the same call 50 times, news each time", "wc -l < rounds.txt"),
+    _fifty("50 pages, one call each", "echo page {number}"),
 )

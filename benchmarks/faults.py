@@ -48,6 +48,7 @@ class Played:
             f"stdout is {self.stdout!r}": self.stdout.rstrip() == wanted.rstrip(),
             f"commands ran {self.rounds} times, not {row.rounds}": self.rounds == row.rounds,
             f"stderr does not say {row.stderr!r}": row.stderr in self.stderr,
+            f"stderr is {self.stderr!r}": not row.quiet or not self.stderr,
             "a traceback was shown": "Traceback" not in self.stderr,
         }
         if row.seconds is not None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.fault_rows import ROWS, FaultRow
-from harness.events import FaultKind, RetryScheduled
+from harness.events import FaultKind, Intervened, LoopFound, RetryScheduled, Rung, StuckReported
 from harness.recovery.backoff import floor_s
 from harness.recovery.transitions import exit_code
 from tests.agent.stage import stage
@@ -38,6 +38,10 @@ async def test_a_row_of_the_fault_table_holds_its_bar(row: FaultRow, tmp_path: P
         if row.seconds is not None and "stall" not in row.name:
             least, longest = row.seconds
             assert least <= sum(here.clock.waits) <= longest
+        assert not row.quiet or (turn.of(LoopFound), turn.of(Intervened)) == ([], [])
+        if "repeats itself" in row.stderr:
+            (report,) = turn.of(StuckReported)
+            assert report.tried[0].rung is Rung.NUDGE
 
 
 def rounds(workspace: Path) -> int:
