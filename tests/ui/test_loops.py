@@ -1,27 +1,37 @@
 """An agent that goes in circles: what the command without a screen says of it, to a person and to a program."""
 
+import io
 import json
+import logging
+from pathlib import Path
 
 import pytest
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from tests.ui.program import Place, run
+from harness.session import Opening
+from harness.ui.headless import Form, headless
+from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio
 
 LOOKS = '[[reply]]\ntools = [ { name = "read_file", input = { path = "notes.md" } } ]\ntimes = "forever"\n'
 
 
-def circling() -> PracticeServer:
-    """A model that reads the same file for ever."""
-    return PracticeServer(script=Script.parse(LOOKS))
+async def ended(folder: Path, form: Form) -> tuple[int, str, str]:
+    """Exit code, output and errors of a prompt to a model that reads the same file for ever."""
+    out, err = io.StringIO(), io.StringIO()
+    async with PracticeServer(script=Script.parse(LOOKS)) as server:
+        loaded = settings_of(folder, server.base_url)
+        (loaded.settings.workspace / "notes.md").write_text("# Notes\n")
+        log = logging.getLogger("test")
+        code = await headless(loaded, "Notes?", Opening(), form, out, err, reread=lambda: loaded.settings, log=log)
+    return code, out.getvalue(), err.getvalue()
 
 
-async def test_a_loop_ends_the_headless_command_with_its_report(place: Place) -> None:
-    async with circling() as server:
-        ended = await run(Place(place.folder, server.base_url), "-p", "What do the notes say?", "--yolo")
-    assert (ended.code, ended.out) == (3, "")
+async def test_a_loop_ends_the_headless_command_with_its_report(tmp_path: Path) -> None:
+    code, out, err = await ended(tmp_path, Form.TEXT)
+    assert (code, out) == (3, "")
     for part in (
         "⟳ in circles: read_file notes.md, 4 times in a row, with the same result each time",
         "↳ nudge: the model was told that it repeats itself",
@@ -30,14 +40,12 @@ async def test_a_loop_ends_the_headless_command_with_its_report(place: Place) ->
         "What you can do",
         "(loop_stopped)",
     ):
-        assert part in ended.err
+        assert part in err
 
 
-async def test_a_program_that_reads_json_gets_every_step_and_the_report(place: Place) -> None:
-    async with circling() as server:
-        served = Place(place.folder, server.base_url)
-        ended = await run(served, "-p", "Notes?", "--yolo", "--output-format", "stream-json")
-    lines = [json.loads(line) for line in ended.out.splitlines()]
+async def test_a_program_that_reads_json_gets_every_step_and_the_report(tmp_path: Path) -> None:
+    _, out, _ = await ended(tmp_path, Form.STREAM_JSON)
+    lines = [json.loads(line) for line in out.splitlines()]
     (report,) = (line for line in lines if line["type"] == "stuck_reported")
     rungs = [line["rung"] for line in lines if line["type"] == "intervened"]
     assert rungs == [attempt["rung"] for attempt in report["tried"]]
