@@ -46,7 +46,7 @@ class Life:
             texts += entry[0] == "text"
             ignored += entry[0] == "ignored"
             seen = entry[1].copies if entry[0] == "seen" else seen
-            counts.append(texts or seen + ignored)
+            counts.append(texts + seen + ignored)
         return counts
 
     def copies(self) -> int:
