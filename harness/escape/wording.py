@@ -45,7 +45,7 @@ def described(loop: Loop) -> str:
             ending = "too soon after each other" if loop.weak else "for longer than it should, with no news"
             return f"{what}, asked {loop.copies} times {ending}"
         case Projection.TEXT:
-            return f"a reply that says the same again and again: {what}"
+            return what
     assert_never(loop.projection)
 
 

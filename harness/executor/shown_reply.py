@@ -40,7 +40,8 @@ class ShownReply:
         found = self._found
         if found is None or not isinstance(outcome, Fault) or outcome.kind is not FaultKind.REPETITION:
             return outcome
-        unit = shorten_line(" ".join(found.unit.split()), UNIT_CHARACTERS)
+        begin = (found.keep - found.seen) % found.period
+        unit = shorten_line(" ".join((found.unit[begin:] + found.unit[:begin]).split()), UNIT_CHARACTERS)
         message = f"the reply repeated itself, {found.copies:,} times {unit!r}"
         same = digest(Projection.TEXT, *sorted(set(found.unit.split())))  # wherever in it a copy begins
         return replace(outcome, message=message, error_code=same, kept=tuple(_first(outcome.kept, found.keep)))

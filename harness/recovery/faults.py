@@ -96,7 +96,7 @@ def _cut_short(state: TurnState, fault: Fault, limits: RecoveryLimits) -> Decisi
         reason = f"{fault.message}, also after {limits.continuations} continuations; what came before is kept"
         return Stop(state, reason, TransitionCode.LOOP_STOPPED, speakable(fault.kept))
     again = replace(good, continuations=state.continuations + 1)
-    reason = f"{fault.message}; asking to go on without repeating"
+    reason = "the reply repeated itself; asking to go on without repeating"
     return Continue(again, reason, fault.kept, Nudge.REPEATED, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
 
 
