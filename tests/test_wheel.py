@@ -15,6 +15,7 @@ NEEDED = (
     "harness/practice/TOOL_FAULTS.md",
     "harness/practice/broken_tools/grep-dies.toml",
     "harness/practice/scripts/overloaded.toml",
+    "harness/practice/scripts/stuck.toml",
     "harness/py.typed",
     "harness/tools/grep_worker.py",
     "harness/ui/serving/page.html",
