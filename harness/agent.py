@@ -137,7 +137,7 @@ class Agent:
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
         self.permissions, self.toolbox, self.dispatching = parts.permissions, parts.toolbox, parts.dispatching
-        self.escaping, self._rollbacks = parts.escaping, parts.rollbacks
+        self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
 
@@ -269,7 +269,7 @@ class Agent:
             self._log.exception("the turn failed")
             reason = f"something in the program failed ({type(error).__name__}: {error}); see the log with --debug"
             stop = Stop(turn.state, reason, TransitionCode.MODEL_ERROR)
-        self._end(turn, stop)
+        await self._end(turn, stop)
 
     async def _turn(self, turn: Turn) -> Stop:
         """Go round until something ends the turn."""
@@ -380,6 +380,7 @@ class Agent:
             self.dispatching.announce()
         if not self.escaping.announced:
             self.escaping.announce()
+        self._remembering.tell()
         self._labels.begin_turn(self._clock.now())
         conversation.turn += 1
         conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
@@ -394,7 +395,7 @@ class Agent:
         state = self._executor.fresh_state(self.model, fallbacks)
         return Turn(conversation.turn, state, self._clock.now(), conversation.spend, conversation.step)
 
-    def _end(self, turn: Turn, stop: Stop) -> None:
+    async def _end(self, turn: Turn, stop: Stop) -> None:
         conversation = self.conversation
         if stop.code in (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS):
             conversation.add("user", ({"type": "text", "text": prompts.INTERRUPTION_NOTE},), Origin.REPAIR)
@@ -404,6 +405,7 @@ class Agent:
         elif stop.code is TransitionCode.LOOP_STOPPED:
             conversation.add("user", ({"type": "text", "text": prompts.LOOP_NOTE},), Origin.REPAIR)
         conversation.emit(Transition(conversation.step, stop.code, stop.reason))
+        await self._remembering.keep()
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
 
     async def _events(self, work: Callable[[], Coroutine[None, None, None]]) -> AsyncGenerator[Event, None]:

@@ -23,7 +23,7 @@ COMMANDS = {
     "replay": "see a recorded session again",
     "export": "write a session as Markdown or JSON",
     "shot": "a picture of a session at any moment, as an SVG file",
-    "escape": "see a simulated agent go in circles, and how it is got out",
+    "escape": "a simulated agent that goes in circles, and what real ones have taught",
     "transitions": "print why the loop goes round or ends, and what answers each fault",
     "settings": "every setting: what fits, its default, its variables",
     "practice": "serve the practice model, or put faults before a real one",
@@ -202,7 +202,7 @@ def _practice(parser: "ArgumentParser") -> None:
 
 
 def _escape(parser: "ArgumentParser") -> None:
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="demo", parser_class=type(parser))
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="demo|stats", parser_class=type(parser))
     demo = kinds.add_parser("demo", help="walk over a graph with tools that fail at random", allow_abbrev=False)
     demo.epilog = "exit codes: 0 at the goal, 3 stopped before it"
     add = demo.add_argument
@@ -218,6 +218,10 @@ def _escape(parser: "ArgumentParser") -> None:
         help="what a person answers who is asked: continue, off, roll_back, stop; nobody is there otherwise",
     )
     add("--json", action="store_true", help="a line of JSON for each event")
+    stats = kinds.add_parser("stats", help="which step has freed agents of this folder", allow_abbrev=False)
+    stats.add_argument("--json", action="store_true", help="the same as JSON")
+    stats.add_argument("--forget", action="store_true", help="remove what was learnt")
+    stats.add_argument("--cwd", metavar="FOLDER", help="the folder that is meant")
 
 
 def _share(text: str) -> float:

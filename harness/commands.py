@@ -1,6 +1,7 @@
 """The commands besides the agent itself: look something up, or serve the practice model or the app."""
 
 import asyncio
+import json
 import os
 import sys
 from argparse import Namespace
@@ -33,7 +34,7 @@ def run(command: str, options: Namespace) -> int:
 
             return replay(_settings(options), options)
         case "escape":
-            return _escape(options)
+            return _experience(_settings(options), options) if options.kind == "stats" else _escape(options)
         case "transitions":
             from harness.recovery import printed
 
@@ -87,6 +88,21 @@ def _escape(options: Namespace) -> int:
     for line in demo.as_json() if options.json else demo.as_text():
         print(line)
     return 0 if end is WalkEnd.GOAL else 3
+
+
+def _experience(settings: Settings, options: Namespace) -> int:
+    from harness.experience_file import as_json, experience_file, table
+
+    file = experience_file(settings)
+    if options.forget:
+        print(f"Removed: {file.path}" if file.forget() else f"There is nothing to forget: no {file.path}")
+    elif options.json:
+        print(json.dumps(as_json(file)))
+    elif (known := file.read()).tallies:
+        print(*table(known), f"kept in {file.path}; --forget removes it", sep="\n")
+    else:
+        print(f"No agent has been freed of a loop in {settings.workspace} yet; it would stand in {file.path}")
+    return 0
 
 
 def _export(settings: Settings, options: Namespace) -> int:

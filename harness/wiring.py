@@ -32,10 +32,12 @@ from harness.executor.escaping import Escaping
 from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
 from harness.executor.own_commands import OwnCommands
+from harness.executor.remembering import Remembering
 from harness.executor.rollbacks import Rollbacks
 from harness.executor.shortening import Shortening
 from harness.executor.tool_calls import ToolCalls
 from harness.executor.waiting import Signals
+from harness.experience_file import experience_file
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.permissions import Mode, Permissions
@@ -62,6 +64,7 @@ class Parts:
     executor: Executor
     escaping: Escaping
     rollbacks: Rollbacks
+    remembering: Remembering
     outputs: Path
     """Folder for results too long for the history."""
 
@@ -128,8 +131,10 @@ def wired(
     checkpoints = checkpoints_for(settings, outputs, log) if asker.present else None
     rollbacks = Rollbacks(conversation, toolbox.get, checkpoints)
     policy = escape_policy(settings)
+    remembering = Remembering(conversation, experience_file(settings))
+    orchestrator = Orchestrator(policy, remembering.preferences)
     escaping = Escaping(
-        EscapeFold(Orchestrator(policy), Behaviour(toolbox.get, Poll(policy.poll_every_s, policy.poll_total_s))),
+        EscapeFold(orchestrator, Behaviour(toolbox.get, Poll(policy.poll_every_s, policy.poll_total_s))),
         rollbacks,
         *(tool_calls, conversation, dispatching, asker, clock, signals, calls),
         chance=random.random,
@@ -148,5 +153,6 @@ def wired(
         executor=executor,
         escaping=escaping,
         rollbacks=rollbacks,
+        remembering=remembering,
         outputs=outputs,
     )

@@ -40,6 +40,7 @@ AGENT_LEVEL = {
     "session",
     "capability_files",
     "breaker_history",
+    "experience_file",
     "moments",
     "following",
     "recording",

@@ -39,6 +39,16 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that was learnt."""
+
+    kind: Kind
+    rung: Rung
+    freed: bool
+    """The loop was left after this rung; False: the rung was taken."""
+
+
+@dataclass(frozen=True, slots=True)
 class Experience:
     """For each kind of loop, how each rung has fared."""
 
@@ -90,6 +100,7 @@ class Learner:
         self.experience = experience or Experience()
         self._kinds: dict[str, Kind] = {}
         """Of the loops under way, by signature."""
+        self._news: list[Note] = []
 
     def see(self, event: Event) -> None:
         """An event of the session, in its order."""
@@ -97,10 +108,19 @@ class Learner:
             case LoopFound(loop=loop):
                 self._kinds[loop.signature] = loop.projection, loop.failing
             case Intervened(applied=True) if kind := self._kinds.get(event.signature):
-                self.experience = self.experience.noted(kind, event.rung, freed=False)
+                self._note(Note(kind, event.rung, freed=False))
             case LoopLeft(signature=signature, freed_by=rung) if kind := self._kinds.pop(signature, None):
                 if rung is not None:
-                    self.experience = self.experience.noted(kind, rung, freed=True)
+                    self._note(Note(kind, rung, freed=True))
+
+    def take(self) -> tuple[Note, ...]:
+        """What was learnt since this was asked last."""
+        news, self._news = tuple(self._news), []
+        return news
+
+    def _note(self, note: Note) -> None:
+        self.experience = self.experience.noted(note.kind, note.rung, freed=note.freed)
+        self._news.append(note)
 
 
 def _read(name: str, tally: object) -> tuple[tuple[Kind, Rung], Tally]:
