@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.events import Event, ModelSwitched, RetryScheduled
+from harness.events import Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
 from harness.ui.app.still import picture
 from tests.ui.program import ROOT, Place, run
@@ -40,7 +40,7 @@ class Story:
 
     name: str
     prompt: str
-    tool_faults: str
+    tool_faults: str = ""
     budget: int = 5
 
 
@@ -57,6 +57,7 @@ STORIES = (
     Story("storm", "find where the config is read and add a timeout", str(HERE / "storm-tools.toml")),
     Story("network", "find the settings and run the tests", "network-gone"),
     Story("pause", "build the project and publish the page", str(HERE / "pause-tools.toml"), budget=4),
+    Story("circle", "why does the server wait for ever?"),
 )
 MOMENTS = (
     Moment("calm", "storm", 1),
@@ -65,6 +66,7 @@ MOMENTS = (
     Moment("fallback", "storm", lambda event: isinstance(event, ModelSwitched)),
     Moment("systemic", "network", 4),
     Moment("pause", "pause", 5),
+    Moment("circle", "circle", lambda event: isinstance(event, StuckReported)),
 )
 
 
@@ -75,7 +77,8 @@ async def recorded(story: Story, folder: Path) -> str:
         path = place.folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    flags = ("--practice", str(HERE / f"{story.name}.toml"), "--tool-faults", story.tool_faults, "--yolo", *MODELS)
+    faults = ("--tool-faults", story.tool_faults) if story.tool_faults else ()
+    flags = ("--practice", str(HERE / f"{story.name}.toml"), *faults, "--yolo", *MODELS)
     ended = await run(place, "-p", story.prompt, *flags, env={"HARNESS_FAILURE_BUDGET": str(story.budget)})
     print(f"{story.name}: exit code {ended.code}\n{ended.err}", file=sys.stderr)
     (journal,) = session_folder(place.folder.resolve(), place.state).glob("*.jsonl")
