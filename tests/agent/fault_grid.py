@@ -4,7 +4,6 @@ A cell is one turn. Its first request is answered with a reply in which one faul
 after that is answered whole, by a model that looks at the history it is sent and goes on from there.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,11 +16,11 @@ from harness.practice.preparing import prepare
 from harness.practice.replies import Part, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.script import Play, Script, Step, When
 from harness.practice.sse import frames
+from tests.whole import WHOLE
 
-WHOLE = os.environ.get("HARNESS_TEST_FAULT_GRID") == "full"
-"""Play every cell; otherwise a part of them that still has every fault, every shape and every place."""
 SHARE = 11
-"""One cell in so many is played when the grid is not played whole; of small groups, all are."""
+"""One cell in so many is played when the grid is not played whole, which still has every fault, every shape and every
+place; of small groups, all are."""
 
 FIRST = "The first half of the answer lies in the morning."
 SECOND = " The second half is what the evening makes of it."

@@ -1,6 +1,6 @@
 """Every fault, at every place, in every kind of reply: the turn is answered, whole and once.
 
-`HARNESS_TEST_FAULT_GRID=full` plays all of the grid; otherwise a part of it is played that has every kind of fault and
+`HARNESS_TEST_WHOLE=1` plays all of the grid; otherwise a part of it is played that has every kind of fault and
 every shape of reply, and every place between them.
 """
 

@@ -52,6 +52,7 @@ from tests.agent.stage import (
     summarises,
     too_long,
 )
+from tests.whole import stride
 
 pytestmark = pytest.mark.anyio
 
@@ -183,7 +184,7 @@ async def number_of_events(folder: Path) -> int:
 @pytest.mark.parametrize("half", [0, 1])
 async def test_an_interruption_at_any_event_ends_the_turn_and_nothing_is_lost(half: int, tmp_path: Path) -> None:
     count = await number_of_events(tmp_path / "count")
-    for number in range(1 + half, count + 1, 2):
+    for number in range(1 + half, count + 1, 2 * stride(3)):
         async with scene(tmp_path / str(number)) as here:
 
             def interrupt(here: Scene = here, number: int = number) -> None:
@@ -227,7 +228,7 @@ def check_requests_counted(here: Scene) -> None:
 @pytest.mark.parametrize("half", [0, 1])
 async def test_closing_the_iterator_at_any_event_leaves_a_working_agent(half: int, tmp_path: Path) -> None:
     count = await number_of_events(tmp_path / "count")
-    for number in range(1 + half, count, 2):
+    for number in range(1 + half, count, 2 * stride(3)):
         async with scene(tmp_path / str(number)) as here:
             events = here.agent.run("What does the note say?")
             for _ in range(number):
@@ -242,7 +243,7 @@ async def test_closing_the_iterator_at_any_event_leaves_a_working_agent(half: in
 @pytest.mark.parametrize("half", [0, 1])
 async def test_cancelling_the_task_at_any_event_leaves_a_working_agent(half: int, tmp_path: Path) -> None:
     count = await number_of_events(tmp_path / "count")
-    for number in range(1 + half, count, 2):
+    for number in range(1 + half, count, 2 * stride(3)):
         async with scene(tmp_path / str(number)) as here:
             task = asyncio.ensure_future(here.whole())
 

@@ -34,8 +34,9 @@ from harness.events import (
     Severity,
 )
 from tests.breakers.oracle import Oracle, World
+from tests.whole import WHOLE
 
-EXAMPLES = int(os.environ.get("HARNESS_TEST_BREAKER_EXAMPLES", "700"))
+EXAMPLES = int(os.environ.get("HARNESS_TEST_BREAKER_EXAMPLES", "700" if WHOLE else "200"))
 """Of each of the three machines."""
 
 TOOLS = ["bash", "edit", "grep", "read", "fetch"]

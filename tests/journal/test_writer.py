@@ -16,6 +16,7 @@ from harness.errors import JournalError
 from harness.events import Event, Json, Notice, TextDelta, ToolStarted, decode, encode
 from harness.journal import Journal, read
 from tests.journal.samples import circling, session
+from tests.whole import stride
 
 
 def written(folder: Path, events: tuple[Event, ...]) -> Path:
@@ -137,7 +138,10 @@ def test_a_journal_cut_at_every_byte_opens_appends_and_reads_back_all_whole_reco
     whole = written(tmp_path, session()).read_bytes()
     records = read(tmp_path / "s.jsonl").records
     ends = [position for position, byte in enumerate(whole, start=1) if byte == ord("\n")]
+    near_the_ends = {end + step for end in ends for step in (-2, -1, 0, 1)}
     for cut in range(share, len(whole) + 1, 2):
+        if cut % (2 * stride(4)) not in (0, 1) and cut not in near_the_ends:
+            continue
         path = tmp_path / f"{cut}.jsonl"
         path.write_bytes(whole[:cut])
         survivors = [record for record, end in zip(records, ends, strict=True) if end - 1 <= cut]

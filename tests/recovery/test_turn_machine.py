@@ -36,6 +36,7 @@ from harness.recovery.compaction import CompactionHealth
 from harness.recovery.output_cap import cap_for
 from harness.recovery.transitions import TRANSITIONS, Kind
 from tests.recovery.cases import fault, overloaded_before, text, use
+from tests.whole import WHOLE
 
 FALLBACKS = ("second", "third", "fourth")
 WINDOWS = {
@@ -448,4 +449,4 @@ class Turn(RuleBasedStateMachine):
 
 
 TestTurn = Turn.TestCase
-TestTurn.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
+TestTurn.settings = settings(max_examples=200 if WHOLE else 80, stateful_step_count=60, deadline=None)

@@ -14,6 +14,7 @@ from harness.practice.replies import ScriptedReply, Text, ToolUse
 from harness.tools.toolbox import Toolbox, standard_tools
 from tests.practice.improviser.test_intents import ENGLISH, JAPANESE
 from tests.practice.improviser.test_schemas import naive_fits
+from tests.whole import WHOLE
 
 SPECS = Toolbox(standard_tools()).specs()
 PROMPTS = [prompt for prompt, _ in (*ENGLISH, *JAPANESE)]
@@ -118,21 +119,21 @@ def check(reply: ScriptedReply, offered: Any) -> None:
 @given(
     st.lists(messages, max_size=6) | json_values, tool_lists, st.integers(1, 9_000) | json_values, said | json_values
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300 if WHOLE else 60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_history_gets_a_valid_reply(history: Any, tools: Any, max_tokens: Any, system: Any) -> None:
     request = {"messages": history, "tools": tools, "max_tokens": max_tokens, "system": system}
     check(Improviser().answer(request), tools if isinstance(tools, list) else [])
 
 
 @given(st.sampled_from(PROMPTS), st.lists(odd_tools, max_size=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if WHOLE else 60, deadline=None)
 def test_any_tools_are_called_as_their_schema_says(prompt: str, tools: list[Json]) -> None:
     request = {"messages": [{"role": "user", "content": prompt}], "tools": tools, "max_tokens": 4_000}
     check(Improviser().answer(request), tools)
 
 
 @given(said, st.lists(results, max_size=4), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if WHOLE else 60, deadline=None)
 def test_any_results_lead_to_an_end(prompt: str, texts: list[str], failed: bool) -> None:
     history: list[Json] = [{"role": "user", "content": prompt}]
     for step in range(12):

@@ -85,6 +85,7 @@ async def test_m_asks_the_other_model_and_esc_stops_a_wait(place: Place) -> None
         await terminal.sees("The storm is over.", "claude-opus-5-5 · ready")
 
 
+@pytest.mark.stories
 async def test_esc_stops_an_answer_and_a_tool_and_keeps_what_was_said(place: Place) -> None:
     slow = """
 [[reply]]
@@ -146,6 +147,7 @@ text = "All asked."
     assert "天気予報" in (place.folder / "notes.md").read_text()
 
 
+@pytest.mark.stories
 async def test_a_broken_tool_is_shown_with_the_way_round_it_and_steps_can_be_walked(place: Place) -> None:
     async with Tmux(place, PRACTICE, "--tool-faults", "grep-dies", "--yolo") as terminal:
         await terminal.sees("asks nothing")

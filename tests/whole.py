@@ -1,0 +1,11 @@
+"""How much of the long grids is played: a part in the test command, all of it with HARNESS_TEST_WHOLE=1."""
+
+import os
+
+WHOLE = os.environ.get("HARNESS_TEST_WHOLE") == "1"
+"""Play every case of what is enumerated, and as many examples as are worth waiting for."""
+
+
+def stride(cases: int) -> int:
+    """The distance between two cases that are played, where one in so many is enough for every day."""
+    return 1 if WHOLE else cases
