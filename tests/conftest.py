@@ -3,8 +3,12 @@
 import pytest
 from hypothesis import settings
 
-settings.register_profile("no deadline", deadline=None)  # how long an example takes says more of the machine than of us
-settings.load_profile("no deadline")
+from tests.whole import WHOLE
+
+# How long an example takes says more of the machine than of us.
+settings.register_profile("every day", deadline=None, max_examples=40)
+settings.register_profile("whole", deadline=None)
+settings.load_profile("whole" if WHOLE else "every day")
 
 
 @pytest.fixture

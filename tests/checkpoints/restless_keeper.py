@@ -31,7 +31,8 @@ async def live(workspace: Path, folder: Path, seed: int) -> None:
         digest = digest_of(workspace)
         id = (await kept.keep(1, step)).id
         print(id, digest, flush=True)
-        for path in dice.sample([path for path in workspace.rglob("?/*") if path.is_file()], 5):
+        files = [path for path in workspace.rglob("?/*") if path.is_file()]
+        for path in dice.sample(files, min(5, len(files))):
             path.unlink(missing_ok=True)
         write(workspace / f"new{step}", "1")
         if dice.random() < 0.7:
