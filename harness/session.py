@@ -17,7 +17,9 @@ from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.errors import HarnessError
 from harness.escape.printed import status_lines
-from harness.escape.wording import described
+from harness.escape.wording import LABELS as LOOP_CHOICES
+from harness.escape.wording import RUNGS, described
+from harness.escape.wording import question as loop_question
 from harness.events import (
     BreakerCommand,
     DispatchLimits,
@@ -41,6 +43,8 @@ from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
 
 __all__ = [
+    "LOOP_CHOICES",
+    "RUNGS",
     "Answer",
     "Asker",
     "Nobody",
@@ -54,6 +58,7 @@ __all__ = [
     "described",
     "exit_code",
     "in_words",
+    "loop_question",
     "open_session",
     "report_lines",
     "sessions_of",

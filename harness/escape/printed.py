@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from harness.escape.orchestrator import EscapeStatus, LoopStatus
-from harness.events import Projection
+from harness.escape.wording import RUNGS
+from harness.events import Projection, Rung
 
 WORDS = {
     Projection.ACTION: "the same calls, whatever came back",
@@ -46,5 +47,5 @@ def _loop_lines(one: LoopStatus) -> Iterator[str]:
     loop = one.loop
     meant = ", and it is meant" if one.silent else ""
     yield f"⟳ {loop.summary}: {loop.copies} times since step {one.since}{meant}"
-    rungs = (f"{use.rung.value} {use.used} of {use.quota}" for use in one.ladder if use.quota)
-    yield f"  {' → '.join(rungs)}"
+    rungs = (use for use in one.ladder if use.quota and use.rung is not Rung.STOP)
+    yield "  " + " · ".join(f"{RUNGS[use.rung]} {use.used} of {use.quota}" for use in rungs)

@@ -13,6 +13,19 @@ from harness.events import Attempt, ErrorClass, Loop, LoopChoice, Projection, Ru
 MOST_QUOTED = 300
 """Characters of what came back that are quoted."""
 
+RUNGS: Mapping[Rung, str] = MappingProxyType(
+    {
+        Rung.RETRY: "retry",
+        Rung.NUDGE: "nudge",
+        Rung.EXPLORE: "other path",
+        Rung.SUBSTITUTE: "other tool",
+        Rung.ROLLBACK: "rollback",
+        Rung.BREAKER: "breaker",
+        Rung.HUMAN: "question",
+        Rung.STOP: "stop",
+    }
+)
+"""The steps of the ladder, as things."""
 LABELS: Mapping[LoopChoice, str] = MappingProxyType(
     {
         LoopChoice.CONTINUE: "go on: it is meant",

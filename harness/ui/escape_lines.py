@@ -16,9 +16,9 @@ from harness.events import (
     RolledBack,
     Rung,
 )
-from harness.session import described
+from harness.session import RUNGS, described
 from harness.ui.line import Line, Tone
-from harness.ui.loop_words import PROJECTIONS, RUNGS
+from harness.ui.loop_words import PROJECTIONS
 
 MOST_PATHS = 5
 """Files that are named; of more the number is told."""

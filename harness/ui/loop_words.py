@@ -1,23 +1,9 @@
-"""What can repeat, and the steps of the ladder, in a word or two."""
+"""What can repeat, in a word or two."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from harness.events import Projection, Rung
-
-RUNGS: Mapping[Rung, str] = MappingProxyType(
-    {
-        Rung.RETRY: "retry",
-        Rung.NUDGE: "nudge",
-        Rung.EXPLORE: "other path",
-        Rung.SUBSTITUTE: "other tool",
-        Rung.ROLLBACK: "rollback",
-        Rung.BREAKER: "breaker",
-        Rung.HUMAN: "question",
-        Rung.STOP: "stop",
-    }
-)
-"""The steps of the ladder, as things."""
+from harness.events import Projection
 
 PROJECTIONS: Mapping[Projection, str] = MappingProxyType(
     {

@@ -1,12 +1,11 @@
 """Questions to a person at a terminal, and what counts as an answer."""
 
 import unicodedata
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
-from harness.session import Answer, PermissionRequest, WaitChoice
+from harness.session import LOOP_CHOICES, Answer, PermissionRequest, WaitChoice
 from harness.ui.line import Line, Tone
 from harness.ui.plain import Plain
 
@@ -104,16 +103,6 @@ def permission_in(line: str) -> Answer | None:
         case _:
             return None
 
-
-LOOP_CHOICES: Mapping[LoopChoice, str] = MappingProxyType(
-    {
-        LoopChoice.CONTINUE: "let it go on",
-        LoopChoice.OFF: "watch for no loops in this session",
-        LoopChoice.ROLL_BACK: "back to before the loop",
-        LoopChoice.STOP: "stop",
-    }
-)
-"""What can be answered about a loop, in words."""
 
 T = TypeVar("T", bound=str)
 

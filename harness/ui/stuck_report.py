@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from harness.events import Rung, StuckReported
-from harness.session import described
-from harness.ui.loop_words import RUNGS
+from harness.session import RUNGS, described
 
 WIDTH = 100
 NARROWEST = 12

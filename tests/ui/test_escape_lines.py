@@ -16,10 +16,11 @@ from harness.events import (
     RolledBack,
     Rung,
 )
+from harness.session import RUNGS
 from harness.ui.escape_lines import ANSWERS, LeftOut, escape_line
 from harness.ui.line import Tone
 from harness.ui.lines import line_of
-from harness.ui.loop_words import PROJECTIONS, RUNGS
+from harness.ui.loop_words import PROJECTIONS
 from tests.ui.loops import BACK, CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
 
 

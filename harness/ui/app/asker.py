@@ -5,10 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from textual.content import Content
 
 from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, WaitOffered
-from harness.session import Answer, PermissionRequest, WaitChoice
+from harness.session import LOOP_CHOICES, Answer, PermissionRequest, WaitChoice, loop_question
 from harness.ui.app.question import Choice, Question
 from harness.ui.lines import seconds
-from harness.ui.questions import LOOP_CHOICES
 from harness.ui.transcript.call_look import detail_content
 
 WIDEST = 400
@@ -62,8 +61,7 @@ class ScreenAsker:
     async def loop(self, asked: LoopAsked) -> LoopChoice:
         """Ask about an agent that goes in circles."""
         choices = tuple(Choice(LOOP_KEYS[choice], LOOP_CHOICES[choice], choice) for choice in asked.choices)
-        title = f"The agent goes in circles: {asked.loop.summary}, {asked.loop.copies} times"
-        value, _ = await self._put(Question(title, choices))
+        value, _ = await self._put(Question(loop_question(asked.loop), choices))
         return next((choice for choice in asked.choices if choice == value), LoopChoice.STOP)
 
     async def pause(self, report: PauseReport, troubled: Sequence[str]) -> str | None:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from harness.events import Intervened, Rung
-from harness.session import described
+from harness.session import RUNGS, described
 from harness.ui.escape_lines import ANSWERS, in_circles
-from harness.ui.loop_words import RUNGS
 from harness.ui.panel.circling import Circle, Circling
 from harness.ui.panel.layout import QUIET, TROUBLE, Lines, flat, flowing, headed, labelled, wrapped
 from harness.ui.panel.state import Panel
