@@ -1,6 +1,7 @@
 """Where a turn can be taken back to, and what of it cannot be undone (resilience B24)."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from harness.checkpoints import CheckpointError, Checkpoints
@@ -88,7 +89,7 @@ class Rollbacks:
         """Cut the conversation, and with `files` write back what the files held."""
         conversation = self._conversation
         restored: tuple[str, ...] = ()
-        left = tuple(effect for step, effect in self._effects if step > place.step)
+        left = _counted(effect for step, effect in self._effects if step > place.step)
         checkpoint = self._checkpoint(place)
         if files and checkpoint is not None and self._checkpoints is not None:
             done = await self._checkpoints.restore(checkpoint)
@@ -125,3 +126,8 @@ class Rollbacks:
                 self._effects.append((conversation.step, f"{tool} {did}".rstrip()))
             case MessageAdded(origin=Origin.TOOL_RESULTS):
                 self._rounds.append(Place(conversation.step, len(conversation.messages)))
+
+
+def _counted(effects: Iterable[str]) -> tuple[str, ...]:
+    """Each of them once, with how often it was done."""
+    return tuple(f"{effect} ({times} times)" if times > 1 else effect for effect, times in Counter(effects).items())
