@@ -54,6 +54,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
         report.line("!", note)
     report.check("model", lambda: _model(settings))
     report.check("tools", lambda: _tools(settings))
+    report.check("loops", lambda: _loops(settings))
     report.check("state folder", lambda: _writable(state_folder(settings.state_dir)))
     report.check("token counts", _vocabulary)
     if online:
@@ -210,6 +211,14 @@ def _tools(settings: Settings) -> str:
     critical = ", ".join(sorted(capabilities_for(settings, toolbox).critical))
     faults = "" if settings.tool_faults is None else f"; they fail as {settings.tool_faults} says"
     return f"{', '.join(toolbox.names)}; no other can take the place of {critical}{faults}"
+
+
+def _loops(settings: Settings) -> str:
+    from harness.assembly import escape_policy
+
+    policy = escape_policy(settings)
+    numbers = ", ".join(policy.differences())
+    return ("led out of" if policy.enabled else "only told of") + (f", with {numbers}" if numbers else "")
 
 
 def _writable(folder: Path) -> str:

@@ -59,6 +59,7 @@ def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypa
         ("ANTHROPIC_BASE_URL", "ftp://example.org", "http://"),
         ("HARNESS_STATE_DIR", "/dev/null/state", "HARNESS_STATE_DIR"),
         ("HARNESS_PRACTICE_SCRIPT", "no-such.toml", "no-such.toml"),
+        ("HARNESS_ESCAPE_POLICY", "copis=5", "did you mean copies?"),
     ],
 )
 def test_what_would_fail_is_named(
@@ -69,6 +70,13 @@ def test_what_would_fail_is_named(
     assert code == 1
     (line,) = (line for line in page.splitlines() if "✗" in line)
     assert words in line
+
+
+def test_what_is_done_about_loops_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "✓ loops: led out of\n" in examined(folder)[1]
+    monkeypatch.setenv("HARNESS_ESCAPE", "off")
+    monkeypatch.setenv("HARNESS_ESCAPE_POLICY", "copies=5 nudges=2")
+    assert "✓ loops: only told of, with nudges=2, copies=5\n" in examined(folder)[1]
 
 
 @pytest.mark.anyio
