@@ -59,7 +59,7 @@ def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypa
         ("ANTHROPIC_BASE_URL", "ftp://example.org", "http://"),
         ("HARNESS_STATE_DIR", "/dev/null/state", "HARNESS_STATE_DIR"),
         ("HARNESS_PRACTICE_SCRIPT", "no-such.toml", "no-such.toml"),
-        ("HARNESS_ESCAPE_POLICY", "copis=5", "did you mean copies?"),
+        ("HARNESS_ESCAPE_POLICY", "copis=5", "perhaps copies was meant."),
     ],
 )
 def test_what_would_fail_is_named(

@@ -102,7 +102,7 @@ class EscapePolicy:
         for name, value in changes.items():
             if name not in known:
                 near = get_close_matches(name, known, n=1, cutoff=0.6)
-                raise ValueError(f"there is no setting {name}" + (f"; did you mean {near[0]}?" if near else ""))
+                raise ValueError(f"there is no setting {name}" + (f", perhaps {near[0]} was meant" if near else ""))
             _check(name, value)
         detection = {name: value for name, value in changes.items() if name in OF_THRESHOLDS}
         rest = {name: value for name, value in changes.items() if name not in OF_THRESHOLDS}

@@ -34,8 +34,8 @@ def test_every_setting_has_a_range_and_can_be_changed_by_name() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"nudge": 2}, "there is no setting nudge; did you mean nudges?"),
-        ({"copys": 2}, "there is no setting copys; did you mean copies?"),
+        ({"nudge": 2}, "there is no setting nudge, perhaps nudges was meant"),
+        ({"copys": 2}, "there is no setting copys, perhaps copies was meant"),
         ({"zzz": 2}, "there is no setting zzz"),
         ({"version": 7}, "there is no setting version"),
         ({"thresholds": Thresholds()}, "there is no setting thresholds"),
