@@ -59,7 +59,7 @@ async def test_over_many_seeds_and_all_rates_the_ring_always_ends() -> None:
             assert not of_demo(demo, LoopFound)
     assert ends[0, WalkEnd.STOP] == 0
     assert ends[10, WalkEnd.GOAL] == 0
-    assert ends[5, WalkEnd.GOAL] > 80
+    assert ends[5, WalkEnd.GOAL] > 0.88 * (ends[5, WalkEnd.GOAL] + ends[5, WalkEnd.STOP])
 
 
 async def test_with_the_rates_of_the_seed_nearly_every_walk_reaches_the_goal() -> None:
