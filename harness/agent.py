@@ -21,7 +21,7 @@ The command line, the screen and `from harness import Agent` are all this class.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -39,8 +39,10 @@ from harness.events import (
     Event,
     Fault,
     ModelSwitched,
+    Notice,
     Origin,
     Reply,
+    RolledBack,
     SettingChanged,
     Transition,
     TransitionCode,
@@ -48,8 +50,10 @@ from harness.events import (
 )
 from harness.executor.asker import Asker, Nobody
 from harness.executor.facts import Facts
+from harness.executor.rewinding import FilesBack
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
+from harness.journal import RewindPoint
 from harness.model import prompt as prompts
 from harness.permissions import Mode
 from harness.recovery import (
@@ -73,6 +77,8 @@ from harness.settings import Settings
 from harness.tools.process import end_left_over
 from harness.tools.tool import Tool
 from harness.wiring import wired
+
+_NOTHING_KEPT = "No files were kept since turn {turn} began, so that only the conversation can be taken back."
 
 
 class Agent:
@@ -137,6 +143,7 @@ class Agent:
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
         self.permissions, self.toolbox, self.dispatching = parts.permissions, parts.toolbox, parts.dispatching
+        self.rewinding = parts.rewinding
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
@@ -179,14 +186,42 @@ class Agent:
 
         Raises HarnessError while a turn runs, and for a turn whose prompt is not in the history any more.
         """
-        if self._one_at_a_time.locked():
-            raise HarnessError("A turn is running; interrupt it before you rewind.")
-        point = next((point for point in self.conversation.rewind_points if point.turn == turn), None)
-        if point is None:
-            raise HarnessError(f"There is no way back to turn {turn}; its prompt is not in the history.")
-        self.conversation.replace(self.conversation.messages[: point.index], "rewind")
-        self._calls.forget_sizes()
-        return point.prompt
+        self._require_rest()
+        return self._cut(turn)
+
+    async def files_since(self, turn: int) -> FilesBack | None:
+        """What `rewind_files` would do; None: no files were kept since that turn began. Raises HarnessError."""
+        return await self.rewinding.files_since(turn)
+
+    async def rewind_files(self, turn: int) -> RolledBack:
+        """Take the files back to what they held when that turn began, without asking; the history stays.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        self._require_rest()
+        async with self._one_at_a_time:
+            back = await self.rewinding.files_since(turn)
+            if back is None:
+                raise HarnessError(_NOTHING_KEPT.format(turn=turn))
+            return await self.rewinding.restore(back)
+
+    async def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
+        """Show what would become of the files, ask, and take back the files and then the history.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        async with aclosing(self._events(partial(self._rewind_all, turn))) as events:
+            async for event in events:
+                yield event
+
+    async def undo_rewind(self) -> AsyncGenerator[Event, None]:
+        """Show what would become of the files, ask, and undo the last time that they were taken back.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        async with aclosing(self._events(self._undo_rewind)) as events:
+            async for event in events:
+                yield event
 
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
@@ -365,6 +400,47 @@ class Agent:
                     return decision
                 case _:
                     return decision
+
+    # ── going back ──────────────────────────────────────────────────────────────────────────────
+
+    def _require_rest(self) -> None:
+        if self._one_at_a_time.locked():
+            raise HarnessError("A turn is running; interrupt it before you rewind.")
+
+    def _point(self, turn: int) -> RewindPoint:
+        point = next((point for point in self.conversation.rewind_points if point.turn == turn), None)
+        if point is None:
+            raise HarnessError(f"There is no way back to turn {turn}; its prompt is not in the history.")
+        return point
+
+    def _cut(self, turn: int) -> str:
+        point = self._point(turn)
+        self.conversation.replace(self.conversation.messages[: point.index], "rewind")
+        self._calls.forget_sizes()
+        return point.prompt
+
+    async def _rewind_all(self, turn: int) -> None:
+        self._point(turn)
+        if await self._restored(partial(self.rewinding.files_since, turn), _NOTHING_KEPT.format(turn=turn)):
+            told = f"The model knows nothing from turn {turn} on any more. The prompt was: {self._cut(turn)}"
+            self.conversation.emit(Notice("info", told))
+
+    async def _undo_rewind(self) -> None:
+        await self._restored(self.rewinding.files_before_restore, "No files were taken back in this session.")
+
+    async def _restored(self, compare: Callable[[], Awaitable[FilesBack | None]], otherwise: str) -> bool:
+        """Restore what was shown and agreed to; what has changed while the person thought is shown again."""
+        self._signals.reset()
+        shown: FilesBack | None = None
+        while (back := await compare()) is not None and back.changes and back != shown:
+            if not await self.rewinding.agreed(back):
+                self.conversation.emit(Notice("info", "Nothing was taken back."))
+                return False
+            shown = back
+        if back is None:
+            raise HarnessError(otherwise)
+        await self.rewinding.restore(back)
+        return True
 
     async def _compact(self, focus: str) -> None:
         await self.open()

@@ -26,6 +26,7 @@ from harness.events import (
     Event,
     HealthRow,
     PauseReport,
+    RolledBack,
     Route,
     SessionResumed,
     SessionStarted,
@@ -33,6 +34,7 @@ from harness.events import (
     SpendChanged,
 )
 from harness.executor.asker import Asker, Nobody, WaitChoice
+from harness.executor.rewinding import FilesBack
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
 from harness.permissions import Answer, Mode, PermissionRequest
 from harness.recording import Recorder, unobserved
@@ -47,6 +49,7 @@ __all__ = [
     "RUNGS",
     "Answer",
     "Asker",
+    "FilesBack",
     "Nobody",
     "Opening",
     "PermissionRequest",
@@ -237,6 +240,34 @@ class Session:
         """
         return self._agent.rewind(turn)
 
+    async def files_since(self, turn: int) -> FilesBack | None:
+        """What became of the files since that turn began: what `rewind_files` would undo, and what stays.
+
+        None: nothing was kept since then, because no call could have changed a file, nobody can be asked in this
+        session, or the setting `checkpoints` is off. Raises HarnessError for a turn that never was, and for files
+        that were kept by the session that this one is a copy of.
+        """
+        return await self._agent.files_since(turn)
+
+    async def rewind_files(self, turn: int) -> RolledBack:
+        """Take the files back to what they held when that turn began, without asking; the conversation stays.
+
+        What they hold now is kept, so that `undo_rewind` can bring it back. Raises HarnessError while a turn runs,
+        and for a turn from which on nothing was kept; then nothing has been changed.
+        """
+        return await self._agent.rewind_files(turn)
+
+    def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
+        """Take back the files and the conversation, after the person was shown what would be done and has agreed.
+
+        The events come as they do in a turn. Raises HarnessError like `rewind_files` and `rewind`.
+        """
+        return self._agent.rewind_with_files(turn)
+
+    def undo_rewind(self) -> AsyncGenerator[Event, None]:
+        """Let the files hold again what they held before they were taken back last, after the person has agreed."""
+        return self._agent.undo_rewind()
+
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
         self._agent.set_model(model)
@@ -402,6 +433,7 @@ async def open_session(
     )
     resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
     agent.dispatching.recall((record.event, record.at) for record in records)
+    agent.rewinding.recall(record.event for record in records)
     agent.escaping.recall((record.event, record.at) for record in records)
     conversation.emit(started if opening.resume is None else resumed)
     if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):

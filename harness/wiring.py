@@ -29,10 +29,12 @@ from harness.executor.carrying import Executor
 from harness.executor.dispatching import Dispatching
 from harness.executor.escape_fold import EscapeFold
 from harness.executor.escaping import Escaping
+from harness.executor.kept_files import KeptFiles
 from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
 from harness.executor.own_commands import OwnCommands
 from harness.executor.remembering import Remembering
+from harness.executor.rewinding import Rewinding
 from harness.executor.rollbacks import Rollbacks
 from harness.executor.shortening import Shortening
 from harness.executor.tool_calls import ToolCalls
@@ -64,6 +66,7 @@ class Parts:
     executor: Executor
     escaping: Escaping
     rollbacks: Rollbacks
+    rewinding: Rewinding
     remembering: Remembering
     outputs: Path
     """Folder for results too long for the history."""
@@ -129,7 +132,10 @@ def wired(
         conversation, connection, calls, shortening, asker, limits, clock, signals, model=settings.model
     )
     checkpoints = checkpoints_for(settings, outputs, log) if asker.present else None
-    rollbacks = Rollbacks(conversation, toolbox.get, checkpoints)
+    kept = KeptFiles(toolbox.get)
+    conversation.observe(kept.see)
+    rollbacks = Rollbacks(conversation, kept, checkpoints)
+    rewinding = Rewinding(conversation, kept, checkpoints, asker, signals)
     policy = escape_policy(settings)
     remembering = Remembering(conversation, experience_file(settings))
     orchestrator = Orchestrator(policy, remembering.preferences)
@@ -153,6 +159,7 @@ def wired(
         executor=executor,
         escaping=escaping,
         rollbacks=rollbacks,
+        rewinding=rewinding,
         remembering=remembering,
         outputs=outputs,
     )

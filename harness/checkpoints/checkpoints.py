@@ -87,6 +87,10 @@ class Checkpoints:
 
         return await self._in_thread(work)
 
+    def holds(self, id: str) -> bool:
+        """Whether that checkpoint is one of this session's."""
+        return (self._manifests / f"{id}.json").is_file()
+
     async def forget(self) -> None:
         """Remove every checkpoint of this session. Raises CheckpointError."""
 

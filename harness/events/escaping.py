@@ -175,15 +175,20 @@ class CheckpointMade(Event):
 
 @dataclass(frozen=True, slots=True)
 class RolledBack(Event):
-    """The conversation, and maybe the files, are as they were at a checkpoint."""
+    """The conversation, or the files, or both are as they were at a checkpoint."""
 
     turn: int
+    """For a rewind the first one that is forgotten, else the one that runs or ran last."""
     step: int
     """The step whose state holds again."""
     files_restored: tuple[str, ...] = ()
     """Paths that were written back or removed; empty: the files were left as they are."""
     not_undone: tuple[str, ...] = ()
     """What happened since and stays, in one line each."""
+    why: Literal["loop", "rewind", "undo"] = "loop"
+    """A rung of the ladder, or a person who takes files back to an earlier turn, or undoes that."""
+    undo: str = ""
+    """Id of the checkpoint that holds what the files held before."""
 
 
 @dataclass(frozen=True, slots=True)

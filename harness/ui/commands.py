@@ -186,13 +186,21 @@ def _rewind(session: Session, argument: str) -> Result:
     points = session.rewind_points
     if not argument:
         lines = (f"  {point.turn:>3}  {_one_line(point.prompt)}" for point in points)
-        how = "Type /rewind and the number of a turn to go back to before it." if points else "There is no way back."
-        return Say("\n".join((*lines, how)))
-    if not argument.isdigit():
-        raise CommandError(f"{argument!r} is no number of a turn; /rewind lists them.")
-    prompt = session.rewind(int(argument))
+        how = "Type /rewind and the number of a turn to go back to before it" if points else "There is no way back."
+        also = "; /rewind TURN files takes the files back, too." if points else ""
+        return Say("\n".join((*lines, how + also)))
+    if argument == "undo":
+        return Play(session.undo_rewind())
+    turn, _, what = argument.partition(" ")
+    if not turn.isdigit():
+        raise CommandError(f"{turn!r} is no number of a turn; /rewind lists them.")
+    if what.strip() not in ("", "files"):
+        raise CommandError(f"{what.strip()!r} cannot be taken back; type /rewind {turn} or /rewind {turn} files.")
+    if what:
+        return Play(session.rewind_with_files(int(turn)))
+    prompt = session.rewind(int(turn))
     return Say(
-        f"The model knows nothing from turn {argument} on any more; files are not taken back.\n"
+        f"The model knows nothing from turn {turn} on any more; files are not taken back.\n"
         f"The prompt was: {visible(prompt)}"
     )
 
@@ -326,7 +334,7 @@ _TABLE: Sequence[Command] = (
     Command("help", "", "this list", _help),
     Command("clear", "", "forget the conversation and start over", _clear),
     Command("compact", "[focus]", "shorten the history; focus says what must stay", _compact),
-    Command("rewind", "[turn]", "forget a turn and all after it, or list where one can go back to", _rewind),
+    Command("rewind", "[turn [files]|undo]", "forget a turn and all after it, with its files; or undo those", _rewind),
     Command("model", "[name]", "show the model, or ask another one from now on", _model),
     Command("mode", "[ask|edits|read|yolo]", "what happens before a tool writes or runs something", _mode),
     Command("resume", "[id]", "go on with another session of this folder", _resume),

@@ -86,14 +86,25 @@ def _step(event: Intervened) -> str:
 
 
 def _rolled_back(event: RolledBack) -> str:
-    said = [f"rolled back to the end of step {event.step}: the model does not see what came after it"]
+    said = []
+    if event.why == "loop":
+        said.append(f"rolled back to the end of step {event.step}: the model does not see what came after it")
     if event.files_restored:
-        said.append(f"as they were then: {_listed(event.files_restored)}")
+        said.append(f"{_THEN[event.why].format(turn=event.turn)}: {_listed(event.files_restored)}")
     else:
         said.append("files stay as they are")
     if event.not_undone:
         said.append(f"not undone: {_listed(event.not_undone)}")
+    if event.why == "rewind" and event.files_restored:
+        said.append("/rewind undo lets them be as they were before this")
     return "; ".join(said)
+
+
+_THEN = {
+    "loop": "as they were then",
+    "rewind": "as they were before turn {turn}",
+    "undo": "as they were before they were taken back",
+}
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -71,6 +71,15 @@ from tests.ui.loops import BACK, CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
             RolledBack(1, 4),
             "↩ rolled back to the end of step 4: the model does not see what came after it; files stay as they are",
         ),
+        (
+            RolledBack(2, 4, ("a.py",), ("bash make",), "rewind", "0" * 16),
+            (
+                "↩ as they were before turn 2: a.py; not undone: bash make; "
+                "/rewind undo lets them be as they were before this"
+            ),
+        ),
+        (RolledBack(2, 4, why="rewind"), "↩ files stay as they are"),
+        (RolledBack(2, 6, ("a.py",), why="undo"), "↩ as they were before they were taken back: a.py"),
         (EscapeSet(enabled=True, version=1), None),
         (EscapeSet(enabled=False, version=2), "→ loops are told of, and nothing is done about them"),
         (

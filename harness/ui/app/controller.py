@@ -152,7 +152,7 @@ class Controller:
         """Somebody types: import what the first request needs meanwhile."""
         if not self._warmed and self._session is not None:
             self._warmed = True
-            self._later(self._session.warm())
+            self.later(self._session.warm())
 
     # ── what is typed ───────────────────────────────────────────────────────────────────────────
 
@@ -197,7 +197,7 @@ class Controller:
 
     def go_on(self, opening: Opening, text: str) -> None:
         """Leave the session for another one, and say this there."""
-        self._later(self._go_on(opening, text))
+        self.later(self._go_on(opening, text))
 
     async def _go_on(self, opening: Opening, text: str) -> None:
         await self.open(opening)
@@ -225,7 +225,7 @@ class Controller:
         if played.duration_s >= LONG_TURN_S:
             self._app.call_person("the turn has ended")
         if played.paused is not None and not played.stopped:
-            self._later(self._how_to_go_on(played.paused))
+            self.later(self._how_to_go_on(played.paused))
         elif played.stopped and self._queue:
             self._app.prompt.load("\n".join((*self._queue, self._app.prompt.text)).rstrip("\n"))
             self._queue.clear()
@@ -244,7 +244,7 @@ class Controller:
             self.session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
         self._begin(self.session.retry())
 
-    def _later(self, work: Coroutine[None, None, None]) -> None:
+    def later(self, work: Coroutine[None, None, None]) -> None:
         """Do something beside the keys; what goes wrong in it is told, and never ends the app."""
         self._app.run_worker(self._guarded(work), exit_on_error=False)
 

@@ -1,18 +1,22 @@
 """What can be chosen or opened on the screen: sessions, earlier prompts, themes, pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Protocol
 
+from textual.content import Content
+
 from harness.errors import HarnessError
-from harness.session import Opening, Session
+from harness.session import FilesBack, Opening, Session
 from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.keys import KeysScreen
 from harness.ui.app.picker import Picker
+from harness.ui.app.question import Choice, Question
 from harness.ui.app.screen_commands import known_theme
 from harness.ui.app.views import Views
 from harness.ui.commands import CommandError
 from harness.ui.session_list import session_lines
 from harness.ui.transcript.entries import Answer
+from harness.visible import visible
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
@@ -33,6 +37,10 @@ class Conversing(Protocol):
 
     def go_on(self, opening: Opening, text: str) -> None:
         """Leave the session for another one, and say this there."""
+        ...
+
+    def later(self, work: Coroutine[None, None, None]) -> None:
+        """Do something beside the keys, and say what went wrong in it."""
         ...
 
     def warn(self, text: str) -> None:
@@ -90,14 +98,35 @@ class Menu:
             return
 
         def go_back(number: int) -> None:
-            try:
-                self._app.prompt.load(self._conversing.session.rewind(points[number].turn))
-            except HarnessError as error:
-                self._conversing.trouble(str(error))
+            self._conversing.later(self._go_back(points[number].turn))
 
-        title = "Go back before which prompt? What came after is forgotten; files stay as they are."
+        title = "Go back before which prompt? What came after is forgotten."
         lines = [f"{point.turn:>3}  {' '.join(point.prompt.split())}" for point in points]
         self._offer(title, lines, go_back, chosen=len(points) - 1)
+
+    async def _go_back(self, turn: int) -> None:
+        """Take back the conversation, and the files if they differ and the person wants it."""
+        session = self._conversing.session
+        try:
+            back = await session.files_since(turn)
+        except HarnessError as error:
+            self._conversing.trouble(str(error))
+            back = None
+        answer = await self._which(back) if back is not None and back.changes else "conversation"
+        if answer == "files":
+            await session.rewind_files(turn)
+        if answer != "nothing":
+            self._app.prompt.load(session.rewind(turn))
+
+    async def _which(self, back: FilesBack) -> str:
+        choices = (
+            Choice("c", "the conversation only", "conversation"),
+            Choice("f", "the files, too; /rewind undo undoes that", "files"),
+            Choice("n", "neither", "nothing"),
+        )
+        detail = Content(visible("\n".join(back.lines)))
+        answer, _ = await self._app.put(Question(f"Take back what? For the files: {back.summary}", choices, detail))
+        return answer
 
     def full_panel(self) -> None:
         """The panel on the whole screen."""

@@ -60,6 +60,46 @@ async def test_a_session_is_gone_back_in_left_listed_and_gone_on_with(place: Pla
         await terminal.sees("exit code 0")
 
 
+WRITES = """
+[[reply]]
+tools = [{ name = "write_file", input = { path = "made.txt", content = "made" } }]
+
+[[reply]]
+text = "It is written."
+
+[[reply]]
+text = "It is not."
+"""
+
+
+async def test_files_go_back_with_a_prompt_when_the_person_wants_it_and_forth_again(place: Place) -> None:
+    made = place.folder / "made.txt"
+    async with Tmux(place, "--yolo", "--practice", script(place, WRITES)) as terminal:
+        await terminal.sees("asks nothing")
+        await terminal.say("make a file")
+        await terminal.sees("It is written.", "· ready")
+        await terminal.press("Escape", "Escape")
+        await terminal.sees("Go back before which prompt?")
+        await terminal.press("Enter")
+        await terminal.sees("remove 1 file, as they were before turn 1", "made.txt", "the conversation only (c)")
+        await terminal.press("n")
+        await terminal.sees("· ready", gone=("Take back what?",))
+        assert made.exists()
+        await terminal.press("Escape", "Escape")
+        await terminal.sees("Go back before which prompt?")
+        await terminal.press("Enter")
+        await terminal.sees("the files, too")
+        await terminal.press("f")
+        await terminal.sees("▸ make a file", "as they were before turn 1: made.txt", gone=("Take back what?",))
+        assert not made.exists()
+        await terminal.press("C-u")
+        await terminal.say("/rewind undo")
+        await terminal.sees("as they were before they were taken back", "yes, once")
+        await terminal.press("y")
+        await terminal.sees("as they were before they were taken back: made.txt", "· ready")
+        assert made.read_text() == "made"
+
+
 async def test_a_session_is_watched_from_another_window(place: Place) -> None:
     flags = ("--practice", "--tool-faults", "grep-dies", "--yolo")
     async with Tmux(place, *flags) as terminal:
