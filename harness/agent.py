@@ -193,17 +193,23 @@ class Agent:
         """What `rewind_files` would do; None: no files were kept since that turn began. Raises HarnessError."""
         return await self.rewinding.files_since(turn)
 
-    async def rewind_files(self, turn: int) -> RolledBack:
-        """Take the files back to what they held when that turn began, without asking; the history stays.
+    async def rewind_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
+        """Take the files back to what they held when that turn began, without asking; `conversation`: the history, too.
 
         Raises HarnessError, and then nothing has been changed.
         """
         self._require_rest()
         async with self._one_at_a_time:
+            if conversation:
+                self._point(turn)
             back = await self.rewinding.files_since(turn)
             if back is None:
                 raise HarnessError(_NOTHING_KEPT.format(turn=turn))
-            return await self.rewinding.restore(back)
+            restored = await self.rewinding.restore(back)
+            if conversation:
+                self._cut(turn)
+            self.conversation.emit(restored)
+            return restored
 
     async def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
         """Show what would become of the files, ask, and take back the files and then the history.
@@ -421,26 +427,29 @@ class Agent:
 
     async def _rewind_all(self, turn: int) -> None:
         self._point(turn)
-        if await self._restored(partial(self.rewinding.files_since, turn), _NOTHING_KEPT.format(turn=turn)):
+        compare = partial(self.rewinding.files_since, turn)
+        if (restored := await self._restored(compare, _NOTHING_KEPT.format(turn=turn))) is not None:
             told = f"The model knows nothing from turn {turn} on any more. The prompt was: {self._cut(turn)}"
+            self.conversation.emit(restored)
             self.conversation.emit(Notice("info", told))
 
     async def _undo_rewind(self) -> None:
-        await self._restored(self.rewinding.files_before_restore, "No files were taken back in this session.")
+        nothing = "No files were taken back in this session."
+        if (restored := await self._restored(self.rewinding.files_before_restore, nothing)) is not None:
+            self.conversation.emit(restored)
 
-    async def _restored(self, compare: Callable[[], Awaitable[FilesBack | None]], otherwise: str) -> bool:
+    async def _restored(self, compare: Callable[[], Awaitable[FilesBack | None]], otherwise: str) -> RolledBack | None:
         """Restore what was shown and agreed to; what has changed while the person thought is shown again."""
         self._signals.reset()
         shown: FilesBack | None = None
         while (back := await compare()) is not None and back.changes and back != shown:
             if not await self.rewinding.agreed(back):
                 self.conversation.emit(Notice("info", "Nothing was taken back."))
-                return False
+                return None
             shown = back
         if back is None:
             raise HarnessError(otherwise)
-        await self.rewinding.restore(back)
-        return True
+        return await self.rewinding.restore(back)
 
     async def _compact(self, focus: str) -> None:
         await self.open()

@@ -249,13 +249,13 @@ class Session:
         """
         return await self._agent.files_since(turn)
 
-    async def rewind_files(self, turn: int) -> RolledBack:
-        """Take the files back to what they held when that turn began, without asking; the conversation stays.
+    async def rewind_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
+        """Take the files back to what they held when that turn began, without asking; `conversation`: that, too.
 
         What they hold now is kept, so that `undo_rewind` can bring it back. Raises HarnessError while a turn runs,
         and for a turn from which on nothing was kept; then nothing has been changed.
         """
-        return await self._agent.rewind_files(turn)
+        return await self._agent.rewind_files(turn, conversation=conversation)
 
     def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
         """Take back the files and the conversation, after the person was shown what would be done and has agreed.

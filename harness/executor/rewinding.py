@@ -108,13 +108,15 @@ class Rewinding:
         return answer.choice != "no"
 
     async def restore(self, back: FilesBack) -> RolledBack:
-        """Do it, without asking. Raises CheckpointError, and then nothing has been changed."""
+        """Do it, without asking. Returns the event that is still to be emitted: a view that forgets what comes after
+        a prompt would forget it, too, if it came before the history is cut.
+
+        Raises CheckpointError, and then nothing has been changed.
+        """
         done = await self._checkpoints_here().restore(back.id)
         restored = (*done.written, *done.removed)
         left = (*done.not_undone, *self._kept.left(back.step, restored))
-        event = RolledBack(back.turn, back.step, restored, left, back.why, done.undo)
-        self._conversation.emit(event)
-        return event
+        return RolledBack(back.turn, back.step, restored, left, back.why, done.undo)
 
     async def _compared(self, id: str, when: str, why: Literal["rewind", "undo"], turn: int, step: int) -> FilesBack:
         checkpoints = self._checkpoints_here()

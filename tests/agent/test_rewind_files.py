@@ -183,6 +183,8 @@ async def test_a_program_sees_what_changed_since_a_turn_and_takes_it_back_withou
         assert since is not None
         assert since.changes == (Change("notes.txt", ChangeKind.CHANGED), Change("old.txt", ChangeKind.REMOVED))
         assert len(since.stays) == 2
+        with pytest.raises(HarnessError, match="no way back to turn 3"):
+            await session.rewind_files(3, conversation=True)
         back = await session.rewind_files(2)
         assert sorted(back.files_restored) == ["notes.txt", "old.txt"]
         assert here.files == AFTER_ONE
@@ -192,6 +194,10 @@ async def test_a_program_sees_what_changed_since_a_turn_and_takes_it_back_withou
         again = await session.files_since(1)
         assert again is not None
         assert [change.path for change in again.changes] == ["new.txt"]
+        await session.rewind_files(1, conversation=True)
+        assert [point.turn for point in session.rewind_points] == []
+        cut, told = [record.event for record in read(session.path).records][-2:]
+        assert (type(cut), type(told)) == (HistoryReplaced, RolledBack)  # what is shown after a cut is not cut
 
 
 async def test_it_is_said_plainly_when_nothing_was_kept(tmp_path: Path) -> None:

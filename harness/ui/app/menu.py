@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual.content import Content
 
 from harness.errors import HarnessError
-from harness.session import FilesBack, Opening, Session
+from harness.session import FilesBack, Opening, RewindPoint, Session
 from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.keys import KeysScreen
 from harness.ui.app.picker import Picker
@@ -98,25 +98,29 @@ class Menu:
             return
 
         def go_back(number: int) -> None:
-            self._conversing.later(self._go_back(points[number].turn))
+            self._conversing.later(self._go_back(points[number]))
 
         title = "Go back before which prompt? What came after is forgotten."
         lines = [f"{point.turn:>3}  {' '.join(point.prompt.split())}" for point in points]
         self._offer(title, lines, go_back, chosen=len(points) - 1)
 
-    async def _go_back(self, turn: int) -> None:
+    async def _go_back(self, point: RewindPoint) -> None:
         """Take back the conversation, and the files if they differ and the person wants it."""
         session = self._conversing.session
         try:
-            back = await session.files_since(turn)
+            back = await session.files_since(point.turn)
         except HarnessError as error:
             self._conversing.trouble(str(error))
             back = None
         answer = await self._which(back) if back is not None and back.changes else "conversation"
-        if answer == "files":
-            await session.rewind_files(turn)
-        if answer != "nothing":
-            self._app.prompt.load(session.rewind(turn))
+        match answer:
+            case "nothing":
+                return
+            case "files":
+                await session.rewind_files(point.turn, conversation=True)
+            case _:
+                session.rewind(point.turn)
+        self._app.prompt.load(point.prompt)
 
     async def _which(self, back: FilesBack) -> str:
         choices = (
