@@ -62,7 +62,7 @@ def test_a_kept_session_decides_the_same_again_and_says_the_same_about_it(name: 
     assert told == [event for event in events if isinstance(event, TOLD)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.stories) for name in NAMES[1:])])
 async def test_a_kept_session_is_what_the_program_does_today(name: str, tmp_path: Path) -> None:
     journal = tmp_path / "again.jsonl"
     journal.write_text(neutral(await recorded(name, tmp_path), tmp_path), "utf-8")

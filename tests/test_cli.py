@@ -140,6 +140,7 @@ def test_sessions_are_listed_and_exported(here: Place, capsys: pytest.CaptureFix
 
 
 @pytest.mark.anyio
+@pytest.mark.stories
 async def test_another_client_can_use_the_practice_model_through_a_proxy(tmp_path: Path) -> None:
     place = Place(tmp_path)
     serving = await start(place, "practice", "serve", "--window", "50000")
@@ -185,7 +186,14 @@ def test_a_folder_that_was_deleted_gets_one_sentence(here: Place, arguments: tup
     assert "does not exist any more" in sentence
 
 
-@pytest.mark.parametrize(("closed", "heard"), [("<&-", True), ("2>&-", True), (">&-", False), ("<&- >&- 2>&-", False)])
+@pytest.mark.parametrize(
+    ("closed", "heard"),
+    [
+        ("2>&-", True),
+        ("<&- >&- 2>&-", False),
+        *(pytest.param(*one, marks=pytest.mark.stories) for one in (("<&-", True), (">&-", False))),
+    ],
+)
 def test_a_standard_stream_that_is_closed_is_neither_missed_nor_taken_for_another(
     here: Place, closed: str, heard: bool
 ) -> None:

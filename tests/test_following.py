@@ -294,6 +294,7 @@ text = "It is done."
 """
 
 
+@pytest.mark.stories
 async def test_a_real_session_is_followed_from_beside_it(tmp_path: Path, place: Place) -> None:
     script = tmp_path / "slow.toml"
     script.write_text(SLOW)

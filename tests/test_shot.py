@@ -65,6 +65,7 @@ async def test_a_record_is_the_last_one_that_counts(place: Place) -> None:
     assert "OPEN" in words(place.folder / "shot.svg")
 
 
+@pytest.mark.stories
 async def test_size_and_theme_can_be_chosen(place: Place) -> None:
     assert (await shot(place, "--size", "60x20", "--theme", "textual-light")).code == 0
     small = (place.folder / "shot.svg").read_text("utf-8")

@@ -18,7 +18,7 @@ from harness.practice.script import Play, Script, Step, When
 from harness.practice.sse import frames
 from tests.whole import WHOLE
 
-SHARE = 11
+SHARE = 31
 """One cell in so many is played when the grid is not played whole, which still has every fault, every shape and every
 place; of small groups, all are."""
 

@@ -54,6 +54,7 @@ async def test_a_pause_ends_the_headless_command_with_3_and_the_report(place: Pl
         assert part in ended.err
 
 
+@pytest.mark.stories
 async def test_the_pause_of_a_program_that_reads_json_is_whole(place: Place) -> None:
     async with playing(*[SEARCH] * 3) as server:
         served = Place(place.folder, server.base_url)
@@ -88,6 +89,7 @@ async def test_a_person_is_asked_after_the_pause_and_goes_on_with_a_tool_reset(p
             await terminal.sees("failure budget: 0 of 3 used")
 
 
+@pytest.mark.stories
 async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) -> None:
     async with playing(*[SEARCH] * 3, ANSWER) as server:
         served = Place(place.folder, server.base_url)

@@ -104,7 +104,9 @@ async def test_a_limit_keeps_the_text_and_exits_with_3(place: Place) -> None:
     assert len(standing.requests) == 2
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.stories), (signal.SIGTERM, 143)]
+)
 async def test_a_signal_ends_the_turn_and_keeps_what_arrived(place: Place, number: signal.Signals, code: int) -> None:
     async with server(STALL) as standing:
         process = await start(at(place, standing), "-p", "hi", "--output-format", "stream-json")

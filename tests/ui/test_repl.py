@@ -184,7 +184,7 @@ async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> No
             assert await terminal.ends() == 130
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.stories)])
 async def test_a_signal_ends_the_program_in_order(place: Place, number: signal.Signals) -> None:
     tools = 'tools = [ { name = "bash", input = { command = "echo $$ > pid.txt; sleep 60" } } ]'
     async with (
@@ -208,6 +208,7 @@ async def test_a_signal_at_the_prompt_ends_the_program_in_order(place: Place) ->
     assert "Traceback" not in terminal.screen
 
 
+@pytest.mark.stories
 async def test_prompts_may_come_from_a_pipe(place: Place) -> None:
     ended = await run(place, stdin="hello\n\ncreate a file x.txt with x in it\n/nonsense\nfind \\\nFirst\n")
     assert ended.code == 0

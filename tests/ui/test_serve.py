@@ -341,6 +341,7 @@ async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
     await gone(*apps)
 
 
+@pytest.mark.stories
 async def test_a_conversation_in_a_tab_can_be_gone_on_with_after_the_tab_was_closed(place: Place) -> None:
     async with serving(place, "--practice") as (process, link), browser() as session:
         await (await session.get(link)).read()

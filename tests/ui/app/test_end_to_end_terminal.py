@@ -50,7 +50,9 @@ async def test_a_program_that_is_killed_leaves_the_terminal_as_it_is(place: Plac
             is_given_back(terminal)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGHUP, 129, marks=pytest.mark.stories)]
+)
 async def test_a_signal_before_anything_is_ready_and_in_a_wait(place: Place, number: signal.Signals, code: int) -> None:
     async with on_screen(place, "--practice") as terminal:
         await terminal.sees("getting ready")
@@ -86,6 +88,7 @@ async def test_sigint_is_ctrl_c_and_ctrl_c_stops_and_twice_quits(place: Place) -
         is_given_back(terminal)
 
 
+@pytest.mark.stories
 async def test_a_stop_that_was_not_asked_for_here_does_no_harm(place: Place) -> None:
     async with on_screen(place, "--practice") as terminal:
         await terminal.sees("asks first")
@@ -143,6 +146,7 @@ async def test_lines_where_a_screen_cannot_be_drawn_or_is_not_wanted(place: Plac
         assert "\x1b[?1049h" not in terminal.screen
 
 
+@pytest.mark.stories
 async def test_lines_where_the_output_is_piped(place: Place) -> None:
     ended = await run(place, "--practice", stdin="list the files\n", env=SCREEN)
     assert ended.code == 0
