@@ -18,7 +18,7 @@ PACKAGE = Path(harness.__file__).parent
 
 GROUND = {"errors", "secret", "clock", "visible"}
 """Small values that every room may know."""
-POLICY_ROOMS = {"recovery", "breakers", "escape"}
+POLICY_ROOMS = {"recovery", "breakers", "escape", "gate"}
 ROOMS = {
     *POLICY_ROOMS,
     "events",
@@ -58,6 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
     "escape": {"events"},
+    "gate": {"events", "breakers"},  # one breaker for every key, also for a conversation (resilience Q5)
     "checkpoints": {"events", "tools", *GROUND},
     "graphs": {"events", "escape", "breakers", *GROUND},
     "model": {"events", *GROUND},
