@@ -1,6 +1,8 @@
 """What a tool takes: its JSON schema for the model, and the check before it runs."""
 
+from copy import deepcopy
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -31,6 +33,11 @@ def broken_rule(sentence: str) -> PydanticCustomError:
 
 def schema_of(model: type[BaseModel]) -> Json:
     """The JSON schema of `model` in a stable key order, without the titles and null defaults that pydantic adds."""
+    return deepcopy(_schema_of(model))
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> Json:
     schema: Json = _untitled(model.model_json_schema())
     properties = schema.get("properties", {})
     kept = {key: schema[key] for key in ("$defs",) if key in schema}

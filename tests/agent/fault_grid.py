@@ -20,7 +20,9 @@ from tests.whole import WHOLE
 
 SHARE = 31
 """One cell in so many is played when the grid is not played whole, which still has every fault, every shape and every
-place; of small groups, all are."""
+place."""
+SMALL = 6
+"""Groups of so few cells are played whole."""
 
 FIRST = "The first half of the answer lies in the morning."
 SECOND = " The second half is what the evening makes of it."
@@ -241,6 +243,6 @@ def cells_of(kind: str, shape: Shape) -> list[Cell]:
     """The cells for one kind of fault in one shape of reply."""
     every = [(fault, mode) for fault in faults_of(kind, shape) for mode in Mode]
     # Another beginning for each group, so that a place left out in one is played in the next.
-    begin = (len(kind) + len(shape.name)) % SHARE
-    chosen = every if WHOLE or len(every) <= SHARE else every[begin::SHARE]
+    begin = (len(kind) + len(shape.name)) % min(SHARE, len(every) or 1)
+    chosen = every if WHOLE or len(every) <= SMALL else every[begin::SHARE]
     return [Cell(number, shape, fault, mode) for number, (fault, mode) in enumerate(chosen, 1)]
