@@ -57,7 +57,8 @@ class Conversations:
     def gone(self, existing: Collection[str], now: float) -> tuple[str, ...]:
         """Those that are known and do not exist any more. The next look is a whole interval from now (D9)."""
         self._swept = now
-        return tuple(key for key in self._known if key not in existing)
+        there = frozenset(existing)
+        return tuple(key for key in self._known if key not in there)
 
     # ── how they fare ───────────────────────────────────────────────────────────────────────────
 
