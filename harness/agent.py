@@ -19,10 +19,8 @@ with exactly one transition; a retry of the same request is no step.
 The command line, the screen and `from harness import Agent` are all this class.
 """
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,10 +37,8 @@ from harness.events import (
     Event,
     Fault,
     ModelSwitched,
-    Notice,
     Origin,
     Reply,
-    RolledBack,
     SettingChanged,
     Transition,
     TransitionCode,
@@ -50,10 +46,8 @@ from harness.events import (
 )
 from harness.executor.asker import Asker, Nobody
 from harness.executor.facts import Facts
-from harness.executor.rewinding import FilesBack
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
-from harness.journal import RewindPoint
 from harness.model import prompt as prompts
 from harness.permissions import Mode
 from harness.recovery import (
@@ -77,8 +71,6 @@ from harness.settings import Settings
 from harness.tools.process import end_left_over
 from harness.tools.tool import Tool
 from harness.wiring import wired
-
-_NOTHING_KEPT = "No files were kept since turn {turn} began, so that only the conversation can be taken back."
 
 
 class Agent:
@@ -123,7 +115,6 @@ class Agent:
         self.model = self.settings.model
         self._clock = clock or SystemClock()
         self._log = log or logging.getLogger("harness")
-        self._one_at_a_time = asyncio.Lock()
         self._asking: Turn | None = None
         self._facts = Facts(self.settings.workspace)
         if settings is None:
@@ -143,91 +134,35 @@ class Agent:
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
         self.permissions, self.toolbox, self.dispatching = parts.permissions, parts.toolbox, parts.dispatching
-        self.rewinding = parts.rewinding
+        self._turns, self.rewinding = parts.turns, parts.rewinding
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
 
-    async def run(self, prompt: str) -> AsyncGenerator[Event, None]:
+    def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield every event until the turn has ended; the last one is `TurnEnded`.
 
         Closing the iterator early ends the turn and whatever it was running. A turn that is asked for while another
         runs waits for its end.
         """
-        async with aclosing(self._events(partial(self._run, prompt))) as events:
-            async for event in events:
-                yield event
+        return self._turns.events(partial(self._run, prompt))
 
-    async def retry(self) -> AsyncGenerator[Event, None]:
+    def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
-        async with aclosing(self._events(partial(self._run, None))) as events:
-            async for event in events:
-                yield event
+        return self._turns.events(partial(self._run, None))
 
-    async def shell(self, command: str) -> AsyncGenerator[Event, None]:
+    def shell(self, command: str) -> AsyncGenerator[Event, None]:
         """Run a command of the person, not of the model, which learns of it with the next request."""
-        async with aclosing(self._events(partial(self._own_commands.run, command))) as events:
-            async for event in events:
-                yield event
+        return self._turns.events(partial(self._own_commands.run, command))
 
-    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+    def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Shorten the history now; `focus` says what the summary should pay attention to (recovery E4)."""
-        async with aclosing(self._events(partial(self._compact, focus))) as events:
-            async for event in events:
-                yield event
+        return self._turns.events(partial(self._compact, focus))
 
     def clear(self) -> None:
         """Forget the conversation. The journal keeps it."""
         self.conversation.replace((), "clear")
         self._calls.forget_sizes()
-
-    def rewind(self, turn: int) -> str:
-        """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.
-
-        Raises HarnessError while a turn runs, and for a turn whose prompt is not in the history any more.
-        """
-        self._require_rest()
-        return self._cut(turn)
-
-    async def files_since(self, turn: int) -> FilesBack | None:
-        """What `rewind_files` would do; None: no files were kept since that turn began. Raises HarnessError."""
-        return await self.rewinding.files_since(turn)
-
-    async def rewind_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
-        """Take the files back to what they held when that turn began, without asking; `conversation`: the history, too.
-
-        Raises HarnessError, and then nothing has been changed.
-        """
-        self._require_rest()
-        async with self._one_at_a_time:
-            if conversation:
-                self._point(turn)
-            back = await self.rewinding.files_since(turn)
-            if back is None:
-                raise HarnessError(_NOTHING_KEPT.format(turn=turn))
-            restored = await self.rewinding.restore(back)
-            if conversation:
-                self._cut(turn)
-            self.conversation.emit(restored)
-            return restored
-
-    async def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
-        """Show what would become of the files, ask, and take back the files and then the history.
-
-        Raises HarnessError, and then nothing has been changed.
-        """
-        async with aclosing(self._events(partial(self._rewind_all, turn))) as events:
-            async for event in events:
-                yield event
-
-    async def undo_rewind(self) -> AsyncGenerator[Event, None]:
-        """Show what would become of the files, ask, and undo the last time that they were taken back.
-
-        Raises HarnessError, and then nothing has been changed.
-        """
-        async with aclosing(self._events(self._undo_rewind)) as events:
-            async for event in events:
-                yield event
 
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
@@ -407,55 +342,6 @@ class Agent:
                 case _:
                     return decision
 
-    # ── going back ──────────────────────────────────────────────────────────────────────────────
-
-    def _require_rest(self) -> None:
-        if self._one_at_a_time.locked():
-            raise HarnessError("A turn is running; interrupt it before you rewind.")
-
-    def _point(self, turn: int) -> RewindPoint:
-        point = next((point for point in self.conversation.rewind_points if point.turn == turn), None)
-        if point is None:
-            raise HarnessError(f"There is no way back to turn {turn}; its prompt is not in the history.")
-        return point
-
-    def _cut(self, turn: int) -> str:
-        point = self._point(turn)
-        self.conversation.replace(self.conversation.messages[: point.index], "rewind")
-        self._calls.forget_sizes()
-        return point.prompt
-
-    async def _rewind_all(self, turn: int) -> None:
-        self._point(turn)
-        compare = partial(self.rewinding.files_since, turn)
-        if (restored := await self._restored(compare, _NOTHING_KEPT.format(turn=turn))) is not None:
-            told = f"The model knows nothing from turn {turn} on any more. The prompt was: {self._cut(turn)}"
-            self.conversation.emit(restored)
-            self.conversation.emit(Notice("info", told))
-
-    async def _undo_rewind(self) -> None:
-        nothing = "No files were taken back in this session."
-        if (restored := await self._restored(self.rewinding.files_before_restore, nothing)) is not None:
-            self.conversation.emit(restored)
-
-    async def _restored(self, compare: Callable[[], Awaitable[FilesBack | None]], otherwise: str) -> RolledBack | None:
-        """Restore what was shown and agreed to; what has changed while the person thought is shown again."""
-        self._signals.reset()
-        shown: FilesBack | None = None
-        while (back := await compare()) is not None and back.changes and back != shown:
-            if not await self.rewinding.agreed(back):
-                self.conversation.emit(Notice("info", "Nothing was taken back."))
-                return None
-            shown = back
-        if back is None:
-            raise HarnessError(otherwise)
-        return await self.rewinding.restore(back)
-
-    async def _compact(self, focus: str) -> None:
-        await self.open()
-        self._signals.reset()
-        await self._executor.compact_by_hand(self.model, focus)
-
     # ── beginning and end ───────────────────────────────────────────────────────────────────────
 
     def _begin(self, text: str | None) -> Turn:
@@ -493,22 +379,10 @@ class Agent:
         await self._remembering.keep()
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
 
-    async def _events(self, work: Callable[[], Coroutine[None, None, None]]) -> AsyncGenerator[Event, None]:
-        """What is emitted while `work` runs; it begins when whatever ran before has ended."""
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        async with self._one_at_a_time:
-            self.conversation.listen(queue.put_nowait)
-            task = asyncio.ensure_future(work())
-            task.add_done_callback(lambda _: queue.put_nowait(None))
-            try:
-                while (event := await queue.get()) is not None:
-                    yield event
-                await task
-            finally:
-                self.conversation.listen(None)
-                if not task.done():
-                    task.cancel()
-                    await asyncio.wait({task})
+    async def _compact(self, focus: str) -> None:
+        await self.open()
+        self._signals.reset()
+        await self._executor.compact_by_hand(self.model, focus)
 
 
 def _asked(cut: CutCall) -> Block:

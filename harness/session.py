@@ -238,7 +238,7 @@ class Session:
 
         Raises HarnessError while a turn runs, and for a turn that is none of `rewind_points`.
         """
-        return self._agent.rewind(turn)
+        return self._agent.rewinding.rewind(turn)
 
     async def files_since(self, turn: int) -> FilesBack | None:
         """What became of the files since that turn began: what `rewind_files` would undo, and what stays.
@@ -247,7 +247,7 @@ class Session:
         session, or the setting `checkpoints` is off. Raises HarnessError for a turn that never was, and for files
         that were kept by the session that this one is a copy of.
         """
-        return await self._agent.files_since(turn)
+        return await self._agent.rewinding.files_since(turn)
 
     async def rewind_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
         """Take the files back to what they held when that turn began, without asking; `conversation`: that, too.
@@ -255,18 +255,18 @@ class Session:
         What they hold now is kept, so that `undo_rewind` can bring it back. Raises HarnessError while a turn runs,
         and for a turn from which on nothing was kept; then nothing has been changed.
         """
-        return await self._agent.rewind_files(turn, conversation=conversation)
+        return await self._agent.rewinding.rewind_files(turn, conversation=conversation)
 
     def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
         """Take back the files and the conversation, after the person was shown what would be done and has agreed.
 
         The events come as they do in a turn. Raises HarnessError like `rewind_files` and `rewind`.
         """
-        return self._agent.rewind_with_files(turn)
+        return self._agent.rewinding.rewind_with_files(turn)
 
     def undo_rewind(self) -> AsyncGenerator[Event, None]:
         """Let the files hold again what they held before they were taken back last, after the person has agreed."""
-        return self._agent.undo_rewind()
+        return self._agent.rewinding.undo_rewind()
 
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""

@@ -38,6 +38,7 @@ from harness.executor.rewinding import Rewinding
 from harness.executor.rollbacks import Rollbacks
 from harness.executor.shortening import Shortening
 from harness.executor.tool_calls import ToolCalls
+from harness.executor.turn_taking import TurnTaking
 from harness.executor.waiting import Signals
 from harness.experience_file import experience_file
 from harness.model.catalogue import Catalogue
@@ -55,6 +56,7 @@ class Parts:
 
     limits: RecoveryLimits
     signals: Signals
+    turns: TurnTaking
     connection: Connection
     permissions: Permissions
     toolbox: Toolbox
@@ -90,6 +92,7 @@ def wired(
     outputs = outputs or outputs_folder(settings)
     limits = recovery_limits(settings, interactive=asker.present)
     signals = Signals()
+    turns = TurnTaking(conversation)
     counter = TokenCounter()
     connection = Connection(settings, log, counter, reread)
     permissions = Permissions(Mode(settings.permission_mode))
@@ -135,7 +138,7 @@ def wired(
     kept = KeptFiles(toolbox.get)
     conversation.observe(kept.see)
     rollbacks = Rollbacks(conversation, kept, checkpoints)
-    rewinding = Rewinding(conversation, kept, checkpoints, asker, signals)
+    rewinding = Rewinding(conversation, turns, kept, checkpoints, asker, signals, calls.forget_sizes)
     policy = escape_policy(settings)
     remembering = Remembering(conversation, experience_file(settings))
     orchestrator = Orchestrator(policy, remembering.preferences)
@@ -148,6 +151,7 @@ def wired(
     return Parts(
         limits=limits,
         signals=signals,
+        turns=turns,
         connection=connection,
         permissions=permissions,
         toolbox=toolbox,

@@ -1,21 +1,25 @@
-"""Takes the files back to what they held when an earlier turn began: `/rewind` with files (resilience B24)."""
+"""Goes back to where an earlier turn began: with the history, the files, or both: `/rewind` (resilience B24)."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from harness.checkpoints import Change, ChangeKind, CheckpointError, Checkpoints
 from harness.conversation import Conversation
 from harness.errors import HarnessError
-from harness.events import Event, PermissionAnswered, PermissionAsked, RolledBack
+from harness.events import Event, Notice, PermissionAnswered, PermissionAsked, RolledBack
 from harness.executor.asker import Asker
 from harness.executor.kept_files import KeptFiles
+from harness.executor.turn_taking import TurnTaking
 from harness.executor.waiting import Signals, unless
+from harness.journal import RewindPoint
 from harness.permissions import PermissionRequest
 from harness.tools.tool import Effect
 
 MOST_LINES = 20
 """Paths, and then commands, that are named before a person is asked; of more the number is told."""
+_NOTHING_KEPT = "No files were kept since turn {turn} began, so that only the conversation can be taken back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +56,49 @@ class FilesBack:
 
 
 class Rewinding:
-    """Shows what a rewind of the files would do, asks, and does it. The state before it is kept."""
+    """Cuts the history, and shows what a rewind of the files would do, asks, and does it; their state before it is
+    kept. Nothing is taken back while a turn runs."""
 
     def __init__(
         self,
         conversation: Conversation,
+        turns: TurnTaking,
         kept: KeptFiles,
         checkpoints: Checkpoints | None,
         asker: Asker,
         signals: Signals,
+        forget_sizes: Callable[[], None],
     ) -> None:
-        """`checkpoints` keeps what the files hold; None: files are never taken back."""
+        """
+        Args:
+            conversation: whose history is cut.
+            turns: what else happens in it, and when nothing does.
+            kept: which states of the files were kept.
+            checkpoints: keeps what the files hold; None: files are never taken back.
+            asker: who agrees.
+            signals: an interruption ends the question.
+            forget_sizes: called after a cut, since what was measured of the history does not hold any more.
+        """
         self._conversation = conversation
+        self._turns = turns
         self._kept = kept
         self._checkpoints = checkpoints
         self._asker = asker
         self._signals = signals
+        self._forget_sizes = forget_sizes
 
     def recall(self, events: Iterable[Event]) -> None:
         """Fold what an earlier run of this session kept."""
         for event in events:
             self._kept.see(event)
+
+    def rewind(self, turn: int) -> str:
+        """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.
+
+        Raises HarnessError while a turn runs, and for a turn whose prompt is not in the history any more.
+        """
+        self._require_rest()
+        return self._cut(turn)
 
     async def files_since(self, turn: int) -> FilesBack | None:
         """What it would mean to take the files back to the beginning of that turn. None: nothing was kept since then.
@@ -87,14 +113,88 @@ class Rewinding:
             return None
         return await self._compared(kept.id, f"before turn {turn}", "rewind", turn, step)
 
-    async def files_before_restore(self) -> FilesBack | None:
+    async def rewind_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
+        """Take the files back to what they held when that turn began, without asking; `conversation`: the history, too.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        self._require_rest()
+        async with self._turns.alone():
+            if conversation:
+                self._point(turn)
+            back = await self.files_since(turn)
+            if back is None:
+                raise HarnessError(_NOTHING_KEPT.format(turn=turn))
+            restored = await self._restore(back)
+            if conversation:
+                self._cut(turn)
+            self._conversation.emit(restored)
+            return restored
+
+    def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
+        """Show what would become of the files, ask, and take back the files and then the history.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        return self._turns.events(partial(self._rewind_all, turn))
+
+    def undo_rewind(self) -> AsyncGenerator[Event, None]:
+        """Show what would become of the files, ask, and undo the last time that they were taken back.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        return self._turns.events(self._undo_rewind)
+
+    def _require_rest(self) -> None:
+        if not self._turns.at_rest:
+            raise HarnessError("A turn is running; interrupt it before you rewind.")
+
+    def _point(self, turn: int) -> RewindPoint:
+        point = next((point for point in self._conversation.rewind_points if point.turn == turn), None)
+        if point is None:
+            raise HarnessError(f"There is no way back to turn {turn}; its prompt is not in the history.")
+        return point
+
+    def _cut(self, turn: int) -> str:
+        point = self._point(turn)
+        self._conversation.replace(self._conversation.messages[: point.index], "rewind")
+        self._forget_sizes()
+        return point.prompt
+
+    async def _rewind_all(self, turn: int) -> None:
+        self._point(turn)
+        compare = partial(self.files_since, turn)
+        if (restored := await self._restored(compare, _NOTHING_KEPT.format(turn=turn))) is not None:
+            told = f"The model knows nothing from turn {turn} on any more. The prompt was: {self._cut(turn)}"
+            self._conversation.emit(restored)
+            self._conversation.emit(Notice("info", told))
+
+    async def _undo_rewind(self) -> None:
+        nothing = "No files were taken back in this session."
+        if (restored := await self._restored(self._before_restore, nothing)) is not None:
+            self._conversation.emit(restored)
+
+    async def _restored(self, compare: Callable[[], Awaitable[FilesBack | None]], otherwise: str) -> RolledBack | None:
+        """Restore what was shown and agreed to; what has changed while the person thought is shown again."""
+        self._signals.reset()
+        shown: FilesBack | None = None
+        while (back := await compare()) is not None and back.changes and back != shown:
+            if not await self._agreed(back):
+                self._conversation.emit(Notice("info", "Nothing was taken back."))
+                return None
+            shown = back
+        if back is None:
+            raise HarnessError(otherwise)
+        return await self._restore(back)
+
+    async def _before_restore(self) -> FilesBack | None:
         """What it would mean to undo the last restore. None: there was none."""
         if self._checkpoints is None or not self._kept.undo:
             return None
         turn, step = self._conversation.turn, self._conversation.step
         return await self._compared(self._kept.undo, "before they were taken back", "undo", turn, step)
 
-    async def agreed(self, back: FilesBack) -> bool:
+    async def _agreed(self, back: FilesBack) -> bool:
         """Show the person what would be done, and ask."""
         request = PermissionRequest(
             *(f"rewind-{back.id}", "rewind", Effect.WRITE, back.summary), detail="\n".join(back.lines), input={}
@@ -107,7 +207,7 @@ class Rewinding:
         self._conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
         return answer.choice != "no"
 
-    async def restore(self, back: FilesBack) -> RolledBack:
+    async def _restore(self, back: FilesBack) -> RolledBack:
         """Do it, without asking. Returns the event that is still to be emitted: a view that forgets what comes after
         a prompt would forget it, too, if it came before the history is cut.
 

@@ -64,12 +64,12 @@ async def test_a_turn_that_runs_or_is_unknown_cannot_be_cut(tmp_path: Path) -> N
         def try_to_rewind(event: Event) -> None:
             if isinstance(event, StepStarted):
                 with pytest.raises(HarnessError, match="A turn is running") as caught:
-                    here.agent.rewind(1)
+                    here.agent.rewinding.rewind(1)
                 refused.append(caught.value)
 
         await here.turn(on_event=try_to_rewind)
         with pytest.raises(HarnessError, match="no way back to turn 2"):
-            here.agent.rewind(2)
+            here.agent.rewinding.rewind(2)
     assert len(refused) == 1
 
 
@@ -84,7 +84,7 @@ async def test_a_turn_that_was_interrupted_among_its_calls_is_cut_as_a_whole(tmp
         stopped = await here.turn("second", on_event=interrupt)
         assert stopped.end.code is TransitionCode.ABORTED_STREAMING
         before = here.agent.conversation.rewind_points[1].index
-        assert here.agent.rewind(2) == "second"
+        assert here.agent.rewinding.rewind(2) == "second"
         assert len(here.agent.conversation.messages) == before
 
 
