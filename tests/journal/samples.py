@@ -2,15 +2,23 @@
 
 from harness.events import (
     Attempt,
+    BreakerState,
+    ChangeReason,
     CheckpointMade,
     CompactionEnded,
     CompactionStarted,
+    ConversationBreakerChanged,
+    ConversationRemoved,
+    DropReason,
+    Ending,
     ErrorClass,
     EscapeSet,
     Event,
     Fault,
     FaultKind,
     FaultOccurred,
+    GateClosed,
+    GateLimitsSet,
     HistoryRepaired,
     HistoryReplaced,
     Intervened,
@@ -30,6 +38,8 @@ from harness.events import (
     PermissionAnswered,
     PermissionAsked,
     Projection,
+    RefusalReason,
+    RemovalReason,
     ReplyReceived,
     RequestSent,
     RetryEnded,
@@ -51,6 +61,13 @@ from harness.events import (
     Usage,
     WaitAnswered,
     WaitOffered,
+    WatchListFull,
+    WorkAdmitted,
+    WorkDropped,
+    WorkQueued,
+    WorkRefused,
+    WorkReleased,
+    WorkReplaced,
 )
 
 
@@ -128,4 +145,24 @@ def circling() -> tuple[Event, ...]:
         LoopLeft(*named, 6, Rung.ROLLBACK),
         LoopLeft(*named, 7),
         StuckReported(loop, 9, (Attempt(Rung.NUDGE, 4, "the model is told"),), 8, ("ask again",)),
+    )
+
+
+def admitting() -> tuple[Event, ...]:
+    """One of each event of the gate; the conversation is named as whoever opened it likes."""
+    talk = "会話 7f3a ```"
+    return (
+        GateLimitsSet(1, 2, 0),
+        WorkAdmitted(talk, 1, 1),
+        WorkQueued(talk, 2, 1),
+        WorkReplaced(talk, 3, 2),
+        WorkReleased(talk, 1, Ending.FAILED, 0),
+        ConversationBreakerChanged(
+            talk, BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 5, 1795234165.5
+        ),
+        *(WorkDropped(talk, 3, reason, dirty=reason is DropReason.QUEUE_FULL) for reason in DropReason),
+        *(WorkRefused(talk, reason) for reason in RefusalReason),
+        WatchListFull(60, 50, 10),
+        *(ConversationRemoved(talk, why, running=False) for why in RemovalReason),
+        GateClosed(2, 1),
     )

@@ -40,6 +40,11 @@ def test_what_happens_about_a_loop_is_read_back_as_it_was_written(tmp_path: Path
     assert [decode(json.loads(json.dumps(encode(event)))) for event in circling()] == list(circling())
 
 
+def test_what_the_gate_did_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    assert tuple(record.event for record in read(written(tmp_path, admitting())).records) == admitting()
+    assert [decode(json.loads(json.dumps(encode(event)))) for event in admitting()] == list(admitting())
+
+
 def test_every_line_is_plain_ascii_json_with_seq_at_and_type_in_front(tmp_path: Path) -> None:
     for line in written(tmp_path, session()).read_bytes().splitlines():
         assert line.isascii()
