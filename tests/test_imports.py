@@ -172,7 +172,7 @@ def test_events_import_nothing_of_ours() -> None:
     assert not set().union(*map(rooms_imported, inside))
 
 
-@pytest.mark.parametrize("room", ["events", "recovery", "breakers", "model", "tools", "permissions", "practice"])
+@pytest.mark.parametrize("room", ["events", *sorted(POLICY_ROOMS), "model", "tools", "permissions", "practice"])
 def test_the_rooms_below_never_know_the_loop_or_a_front_end(room: str) -> None:
     assert not MAY_IMPORT[room] & (AGENT_LEVEL | FRONT)
 
