@@ -15,7 +15,7 @@ import pytest
 from harness.errors import JournalError
 from harness.events import Event, Json, Notice, TextDelta, ToolStarted, decode, encode
 from harness.journal import Journal, read
-from tests.journal.samples import circling, session
+from tests.journal.samples import admitting, circling, session
 from tests.whole import stride
 
 
