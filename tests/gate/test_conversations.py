@@ -64,6 +64,7 @@ def test_an_attempt_that_succeeds_makes_it_as_good_as_new() -> None:
 def test_an_attempt_that_was_cancelled_said_nothing_and_the_next_work_is_one() -> None:
     told = Told().ends(*[FAILED] * 5).ends(CANCELLED, now=60.0)
     assert not told.all.rests(TALK, 60.0)
+    assert told.all.resting == (TALK,)  # open again, and not half-open for ever
     told.ends(FAILED, now=61.0)
     assert told.all.rests_until(TALK) == 181.0
 

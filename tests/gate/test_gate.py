@@ -166,6 +166,13 @@ def test_the_end_of_a_pause_is_due_only_where_work_waits_for_it() -> None:
     assert gate.next_due(30.0) == 70.0
 
 
+def test_work_that_comes_up_is_activity_of_its_conversation() -> None:
+    gate = opened("a", "b", "c")
+    gate.ask("b", "x", 1.0)
+    gate.active("c", 2.0)
+    assert gate.scan() == ("c", "b", "a")
+
+
 def test_once_closed_everything_is_refused_and_nothing_is_kept_but_what_runs() -> None:
     gate = opened("a", "b", max_concurrent=1)
     gate.ask("a", "x", 0.0)
