@@ -8,6 +8,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -100,9 +101,15 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(PACKAGE))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A module as it stands in its file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path, *, only_at_the_top: bool = False) -> Iterator[str]:
     """Absolute names of everything that a module imports; those for the type checker alone only with the lazy ones."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     for node in _at_the_top(tree.body) if only_at_the_top else ast.walk(tree):
         match node:
             case ast.Import():
@@ -200,7 +207,7 @@ def test_a_policy_imports_only_events_policies_and_what_does_no_io(path: Path) -
 
 @pytest.mark.parametrize("path", POLICIES, ids=name_of)
 def test_a_policy_opens_prints_and_awaits_nothing(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     body = [statement for statement in tree.body if "__main__" not in ast.unparse(statement)]
     called = {
         node.func.id

@@ -117,6 +117,7 @@ text = "Here I am."
         await terminal.sees("Here I am.")
 
 
+@pytest.mark.stories
 async def test_a_question_is_answered_with_a_reason_a_digit_and_a_full_width_letter(place: Place) -> None:
     asks = """
 [[reply]]
