@@ -387,7 +387,7 @@ async def test_without_the_extra_the_remedy_is_named(place: Place) -> None:
     missing = place.folder.parent / "missing" / "textual_serve"
     missing.mkdir(parents=True)
     (missing / "__init__.py").write_text("raise ModuleNotFoundError('not here', name='textual_serve')\n")
-    ended = await run(place, "serve", env={"PYTHONPATH": f"{missing.parent}:{ROOT}"})
+    ended = await end_of(await start(place, "serve", env={"PYTHONPATH": f"{missing.parent}:{ROOT}"}))
     assert (ended.code, ended.out) == (2, "")
     assert "pip install 'textual-serve>=1.1.3,<2'" in ended.err
     assert ended.err.count("\n") == 1

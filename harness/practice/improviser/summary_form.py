@@ -43,7 +43,7 @@ def parse_summary(text: str) -> tuple[Turn, ...]:
 
 def _with_line(turn: Turn, line: str) -> Turn:
     if line.startswith("> ") and not turn.exchanges:
-        return replace(turn, prompt=f"{turn.prompt}\n{line[2:]}".strip("\n"))
+        return replace(turn, prompt=f"{turn.prompt}\n{line[2:]}" if turn.prompt else line[2:])
     if call := _CALL.match(line):
         exchange = _exchange(call)
         return replace(turn, exchanges=(*turn.exchanges, exchange)) if exchange else turn

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.events import Json
@@ -143,6 +143,7 @@ printable = st.from_regex(r"\A[ -~あ-ん]{1,40}(\n[ -~あ-ん]{1,40}){0,3}\Z").
 @given(
     st.lists(st.tuples(printable, st.lists(st.tuples(texts, st.booleans()), max_size=3), texts), min_size=1, max_size=4)
 )
+@example([("an empty line\n\nin the middle", [], "")])
 def test_a_summary_is_read_back_as_it_was_written(past: list[tuple[str, list[tuple[str, bool]], str]]) -> None:
     turns = tuple(
         Turn(
