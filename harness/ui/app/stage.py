@@ -36,6 +36,11 @@ class Stage(Container):
         yield PanelView()
 
     @property
+    def stands(self) -> bool:
+        """Both views are there: they have been composed, and the app is not closing."""
+        return len(self.children) > 1
+
+    @property
     def chat(self) -> Chat:
         """The conversation."""
         return self.query_one(Chat)

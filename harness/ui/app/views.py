@@ -140,6 +140,8 @@ class Views:
         self.refreshing.stop()
 
     def _draw_chat(self) -> None:
+        if not self._stage.stands:
+            return
         chat = self._stage.chat
         changes = self.transcript.take()
         if changes is not None:
@@ -148,6 +150,8 @@ class Views:
             chat.redraw(running_only=True)
 
     def _draw_panel(self) -> None:
+        if not self._stage.stands:
+            return
         self._stage.panel.redraw()
         self._redrawn(self.fold.now)
 

@@ -23,6 +23,7 @@ from harness.ui.app.controller import Controller
 from harness.ui.app.keys import KEYS, KeysScreen
 from harness.ui.app.picker import Picker
 from harness.ui.app.question import Question
+from harness.ui.app.stage import Stage
 from tests.agent.stage import calls, fails, says, settings_of
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import settled
@@ -190,6 +191,17 @@ async def test_what_is_typed_while_a_turn_runs_waits_and_comes_back_when_it_is_s
         await here.rests()
         await settled(here.pilot)
         assert here.app.prompt.text == "second"
+
+
+async def test_a_drawing_that_is_due_when_the_views_have_gone_draws_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("Forty-two.")) as here:
+        await here.says("What is the answer?")
+        await here.sees("Forty-two.")
+        await here.rests()
+        await here.app.query_one(Stage).remove_children()  # as Textual does when an app closes
+        here.controller.views.refreshing.changed()
+        await here.pilot.pause(0.8)
+        assert timers_running(here.app) == []
 
 
 async def test_twice_escape_goes_back_to_an_earlier_prompt(tmp_path: Path) -> None:
