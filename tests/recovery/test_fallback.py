@@ -28,6 +28,7 @@ from tests.recovery.cases import (
     text,
     use,
 )
+from tests.whole import WHOLE
 
 Code = TransitionCode
 ONE = TurnState("primary", ("second",))
@@ -131,7 +132,7 @@ BEHIND_A_CALL = replace(INSIDE, kept=(use(CALL),), calls=(CALL,))
         max_size=30,
     ),
 )
-@settings(max_examples=300)
+@settings(max_examples=300 if WHOLE else 100)
 def test_a_model_that_is_tried_again_is_left_after_one_overload_and_another_after_three(
     before: set[str], outcomes: list[tuple[Outcome, float]]
 ) -> None:

@@ -26,6 +26,7 @@ from harness.tools.process import Limits
 from harness.tools.reading import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace
+from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +69,7 @@ def naive_match(path: list[str], pattern: list[str]) -> bool:
     raise AssertionError
 
 
-@settings(max_examples=400)
+@settings(max_examples=400 if WHOLE else 120)
 @given(path=paths, pattern=patterns)
 def test_a_pattern_means_what_a_naive_matcher_says(path: str, pattern: str) -> None:
     matched = compile_glob(pattern).fullmatch(path) is not None

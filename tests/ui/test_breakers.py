@@ -103,6 +103,7 @@ async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) 
             await terminal.sees("It stands in notes.md.")
 
 
+@pytest.mark.stories
 async def test_breakers_survive_a_resume(place: Place) -> None:
     async with playing(*[SEARCH] * 3, ANSWER, SEARCH, ANSWER) as server:
         served = Place(place.folder, server.base_url)

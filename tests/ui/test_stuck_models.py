@@ -44,6 +44,7 @@ async def test_the_command_ends_a_model_that_asks_for_the_same_call_for_ever() -
     assert "IN A LOOP: bash ls" in played.stderr
 
 
+@pytest.mark.stories
 async def test_the_command_lets_fifty_polls_pass() -> None:
     played = await play(row("the same call 50 times, news each time"))
     assert (played.misses, played.exit_code, played.requests) == ([], 0, 51)

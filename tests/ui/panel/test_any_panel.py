@@ -52,6 +52,7 @@ from harness.ui.panel.circling import Circle, Circling
 from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.state import Mark, ModelView, Panel, Phase
 from tests.ui.panel.situations import ALL, NOW
+from tests.whole import WHOLE
 
 TEXT = st.text(st.sampled_from("ab [/]天👩‍👧e\u0301\n\t\x1b\x07\x9b\u202e\u2028"), max_size=24)
 NAME = TEXT | st.sampled_from(["bash", "grep", "claude-sonnet-4-6"])
@@ -168,7 +169,7 @@ PANELS = st.builds(
 KEYS = few(st.tuples(st.sampled_from(["r", "Esc"]), st.sampled_from(["stop", "other model"])))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80 if WHOLE else 30, deadline=None)
 @given(PANELS, st.integers(1, 200) | st.integers(28, 60), st.integers(1, 60), st.none() | SMALL, KEYS)
 def test_any_panel_fits_into_any_room(
     panel: Panel, width: int, height: int, shown_step: int | None, keys: tuple[tuple[str, str], ...]

@@ -61,6 +61,7 @@ from tests.agent.test_tool_rounds import call
 from tests.ui.panel import situations as situation
 from tests.ui.panel.situations import BEGINNING, FAILED, KEPT, MODEL, OTHER, RETRY, after, ended
 from tests.ui.panel.test_health import agree
+from tests.whole import WHOLE
 
 Records = Sequence[tuple[Event, float]]
 
@@ -147,7 +148,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=150 if WHOLE else 50)
 @given(st.lists(st.lists(EVENTS, max_size=8), max_size=6))
 def test_any_journal_gives_the_same_panel_as_the_live_events_at_the_end_of_each_step(steps: list[list[Event]]) -> None:
     events = [event for number, step in enumerate(steps, 1) for event in (StepStarted(number), *step)]

@@ -36,6 +36,7 @@ from harness.events import (
 )
 from harness.journal import read
 from harness.ui.panel.folding import PanelFold
+from tests.whole import WHOLE
 
 SESSIONS = Path(__file__).parents[2] / "breakers" / "sessions"
 TOLD = (BreakerChanged, CascadeChanged, FailureCharged, LateResult)
@@ -133,7 +134,7 @@ LIMITS = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=150 if WHOLE else 50)
 @given(LIMITS, st.lists(st.tuples(CALLS, ORDERS) | OTHERS, max_size=25))
 def test_the_table_of_any_session_is_that_of_the_breakers_at_every_moment(
     limits: DispatchLimits, rounds: list[tuple[list[tuple[str, ToolOutcome, Failure | None]], list[int]] | Event]

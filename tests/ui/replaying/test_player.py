@@ -33,6 +33,7 @@ from harness.following import Record
 from harness.ui.replaying.incidents import is_incident
 from harness.ui.replaying.player import FASTEST, LONGEST_GAP_S, SLOWEST, Player
 from tests.ui.loops import FOUND, LEFT, REPORT, took
+from tests.whole import WHOLE
 
 QUIET = Notice("info", "all is well")
 TROUBLE = ModelSwitched("one", "other", "overloaded")
@@ -223,7 +224,7 @@ KEYS = ["play", "pause", "start", "end", "step_forward", "step_back", "next_inci
 SPEEDS = ["0.25", "1.0", "4.0", "32.0"]
 
 
-@settings(max_examples=500)
+@settings(max_examples=500 if WHOLE else 120)
 @given(
     st.lists(st.tuples(QUARTERS, st.sampled_from([QUIET, TROUBLE, "step"])), max_size=12),
     st.lists(st.one_of(QUARTERS.map(abs), st.sampled_from([*KEYS, *KEYS, *SPEEDS])), max_size=25),
