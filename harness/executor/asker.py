@@ -1,8 +1,11 @@
 """The person, as the executor sees one: someone who can be asked."""
 
+import asyncio
 from typing import Literal, Protocol
 
-from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
+from harness.conversation import Conversation
+from harness.events import LoopAsked, LoopChoice, PermissionAnswered, PermissionAsked, WaitOffered
+from harness.executor.waiting import unless
 from harness.permissions import Answer, PermissionRequest
 
 WaitChoice = Literal["wait", "switch", "stop"]
@@ -45,3 +48,15 @@ class Nobody:
     async def loop(self, asked: LoopAsked) -> LoopChoice:
         """Stop."""
         return LoopChoice.STOP
+
+
+async def ask_permission(
+    asker: Asker, conversation: Conversation, interrupt: asyncio.Event, request: PermissionRequest, why: str
+) -> Answer | None:
+    """Ask, and leave question and answer behind as events; None: it was interrupted before an answer came."""
+    asked = PermissionAsked(request.call_id, request.tool, request.summary, why)
+    conversation.emit(asked)
+    answer = await unless(interrupt, asker.permission(asked, request))
+    if answer is not None:
+        conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
+    return answer

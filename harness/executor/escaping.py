@@ -25,16 +25,15 @@ from harness.events import (
     LoopAsked,
     LoopChoice,
     Origin,
-    PermissionAnswered,
-    PermissionAsked,
     PlanItem,
     Projection,
+    Route,
     Rung,
     StuckReported,
     ToolCall,
     ToolOutcome,
 )
-from harness.executor.asker import Asker
+from harness.executor.asker import Asker, ask_permission
 from harness.executor.behaviour import AGAIN
 from harness.executor.dispatching import Dispatching
 from harness.executor.escape_fold import EscapeFold
@@ -168,13 +167,13 @@ class Escaping:
 
     def _substitute(self, action: Action) -> None:
         """Keep the call in the loop from being made, and offer another tool in its place (B23)."""
-        tool, other = self._substitution(action.loop)
-        if (call := self._fold.last_call(tool)) is None:
-            self._not_taken(action, f"no call of {tool} is left to be replaced")
+        found = self._substitution(action.loop)
+        if found is None or (call := self._fold.last_call(found[0])) is None:
+            self._not_taken(action, f"no call of {', '.join(action.loop.tools)} is left to be replaced")
             return
-        route = next(route for route in self._dispatching.routes(tool) if route.tool == other)
+        tool, route = found
         text = wording.other_tool(action.loop, call.summary, in_words(route))
-        self._tell(action, f"{other}, which loses: {route.degradation}", text, tool=tool, call=call)
+        self._tell(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
 
     async def _roll_back(self, action: Action, place: Place) -> None:
         """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees (B24)."""
@@ -192,13 +191,9 @@ class Escaping:
             detail="\n".join(changed),
             input={},
         )
-        asked = PermissionAsked(request.call_id, request.tool, request.summary, "the agent goes in circles")
-        self._conversation.emit(asked)
-        answer = await unless(self._signals.interrupt, self._asker.permission(asked, request))
-        if answer is None:
-            return False
-        self._conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
-        return answer.choice != "no"
+        why = "the agent goes in circles"
+        answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
+        return answer is not None and answer.choice != "no"
 
     def _open_breaker(self, action: Action) -> None:
         tool = action.loop.tools[-1]
@@ -229,10 +224,11 @@ class Escaping:
     def _abilities(self, loop: Loop, place: Place | None) -> Abilities:
         failed = self._fold.failed
         row = self._dispatching.row(loop.tools[-1]) if len(loop.tools) == 1 else None
+        substitution = self._substitution(loop)
         return Abilities(
             retry=failed is not None and failed.idempotent and self._dispatching.board.viable(failed.tool),
             explore=tuple(item.text for item in self._open_items()),
-            substitute=self._substitution(loop)[1],
+            substitute=substitution[1].tool if substitution else "",
             rollback=place is not None and loop.projection is not Projection.TEXT,
             breaker=loop.failing and row is not None and row.state is BreakerState.CLOSED,
             human=self._asker.present,
@@ -243,13 +239,13 @@ class Escaping:
         viable = self._dispatching.board.viable
         return [item for item in self._fold.pending if all(map(viable, item.tools))]
 
-    def _substitution(self, loop: Loop) -> tuple[str, str]:
-        """A tool of the loop and one that can take its place; empty where there is none."""
+    def _substitution(self, loop: Loop) -> tuple[str, Route] | None:
+        """A tool of the loop and the way through another one that can take its place; None where there is none."""
         for tool in loop.tools:
             for route in self._dispatching.routes(tool):
                 if route.tool and route.tool not in loop.tools:
-                    return tool, route.tool
-        return "", ""
+                    return tool, route
+        return None
 
     # ── what is said, and what is seen ──────────────────────────────────────────────────────────
 

@@ -8,11 +8,11 @@ from typing import Literal
 from harness.checkpoints import Change, ChangeKind, CheckpointError, Checkpoints
 from harness.conversation import Conversation
 from harness.errors import HarnessError
-from harness.events import Event, Notice, PermissionAnswered, PermissionAsked, RolledBack
-from harness.executor.asker import Asker
+from harness.events import Event, Notice, RolledBack
+from harness.executor.asker import Asker, ask_permission
 from harness.executor.kept_files import KeptFiles
 from harness.executor.turn_taking import TurnTaking
-from harness.executor.waiting import Signals, unless
+from harness.executor.waiting import Signals
 from harness.journal import RewindPoint
 from harness.permissions import PermissionRequest
 from harness.tools.tool import Effect
@@ -199,13 +199,9 @@ class Rewinding:
         request = PermissionRequest(
             *(f"rewind-{back.id}", "rewind", Effect.WRITE, back.summary), detail="\n".join(back.lines), input={}
         )
-        asked = PermissionAsked(request.call_id, request.tool, request.summary, "files are taken back")
-        self._conversation.emit(asked)
-        answer = await unless(self._signals.interrupt, self._asker.permission(asked, request))
-        if answer is None:
-            return False
-        self._conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
-        return answer.choice != "no"
+        why = "files are taken back"
+        answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
+        return answer is not None and answer.choice != "no"
 
     async def _restore(self, back: FilesBack) -> RolledBack:
         """Do it, without asking. Returns the event that is still to be emitted: a view that forgets what comes after

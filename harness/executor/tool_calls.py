@@ -16,8 +16,6 @@ from harness.events import (
     CutCall,
     DispatchReason,
     Failure,
-    PermissionAnswered,
-    PermissionAsked,
     PlanChanged,
     ResultLabelled,
     ToolCall,
@@ -25,11 +23,10 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
 )
-from harness.executor.asker import Asker
+from harness.executor.asker import Asker, ask_permission
 from harness.executor.dispatching import Dispatching
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
-from harness.executor.waiting import unless
 from harness.model import prompt
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, Permissions
 from harness.tools.arguments import ArgumentError
@@ -190,12 +187,9 @@ class ToolCalls:
         return None
 
     async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
-        asked = PermissionAsked(request.call_id, request.tool, request.summary, ask.why)
-        self._conversation.emit(asked)
-        answer = await unless(interrupt, self._asker.permission(asked, request))
+        answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
         if answer is None:
             return Deny("the turn was interrupted", by="default")
-        self._conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
         return self._permissions.remember(request, answer)
 
     # ── the call ────────────────────────────────────────────────────────────────────────────────
