@@ -13,6 +13,17 @@ fields included, because a block that was changed is a block the API may reject 
 This module imports nothing of ours; every other room may import it.
 """
 
+from harness.events.background import (
+    ArrivalKind,
+    Arrived,
+    CommandBegun,
+    CommandCreated,
+    CommandEnd,
+    CommandEnded,
+    CommandHandedOver,
+    CommandQuiet,
+    Delivered,
+)
 from harness.events.catalogue import (
     CompactionEnded,
     CompactionStarted,
@@ -49,6 +60,7 @@ from harness.events.catalogue import (
     WaitOffered,
 )
 from harness.events.codec import decode, encode, name_of
+from harness.events.delegating import AgentCreated, AgentEnd, AgentEnded, AgentMoved
 from harness.events.dispatching import (
     BreakerChanged,
     BreakerCommanded,
@@ -85,7 +97,9 @@ from harness.events.gating import (
     DropReason,
     Ending,
     GateClosed,
+    GateEvent,
     GateLimitsSet,
+    GateName,
     RefusalReason,
     RemovalReason,
     WatchListFull,
@@ -141,6 +155,12 @@ from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
     "OWN_COMMAND",
+    "AgentCreated",
+    "AgentEnd",
+    "AgentEnded",
+    "AgentMoved",
+    "ArrivalKind",
+    "Arrived",
     "Attempt",
     "Block",
     "BreakerChanged",
@@ -152,12 +172,19 @@ __all__ = [
     "CascadePhase",
     "ChangeReason",
     "CheckpointMade",
+    "CommandBegun",
+    "CommandCreated",
+    "CommandEnd",
+    "CommandEnded",
+    "CommandHandedOver",
+    "CommandQuiet",
     "CompactionEnded",
     "CompactionStarted",
     "ConversationBreakerChanged",
     "ConversationRemoved",
     "CutCall",
     "Deferred",
+    "Delivered",
     "Dispatch",
     "DispatchLimits",
     "DispatchLimitsSet",
@@ -177,7 +204,9 @@ __all__ = [
     "FaultOccurred",
     "FreshnessLabel",
     "GateClosed",
+    "GateEvent",
     "GateLimitsSet",
+    "GateName",
     "HealthRow",
     "HistoryRepaired",
     "HistoryReplaced",

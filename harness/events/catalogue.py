@@ -295,6 +295,8 @@ class PermissionAsked(Event):
     tool: str
     summary: str
     why: str
+    agent: str = ""
+    """Id of the subagent whose call it is; empty: the agent the person talks to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,14 @@ from harness.events.catalogue import Event
 from harness.events.health import BreakerState, ChangeReason
 
 
+class GateName(StrEnum):
+    """Which gate speaks. Each counts for itself."""
+
+    AGENTS = "agents"
+    COMMANDS = "commands"
+    """Commands in the background."""
+
+
 class DropReason(StrEnum):
     """Why work that had been taken in will not be done."""
 
@@ -51,6 +59,7 @@ class GateLimitsSet(Event):
     max_concurrent: int
     max_queue_size: int
     watch_cap: int
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,7 @@ class WorkAdmitted(Event):
     """Of this piece of work; the gate counts from 1."""
     running: int
     """Pieces of work in flight, this one among them."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,7 @@ class WorkQueued(Event):
     number: int
     waiting: int
     """Pieces of work that wait, this one among them; it is the last."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +95,7 @@ class WorkReplaced(Event):
     """Of the work that waits now."""
     replaced: int
     """Of the work that will not be done."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,7 @@ class WorkDropped(Event):
     reason: DropReason
     dirty: bool
     """The conversation is marked, so that it is asked for again."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +116,7 @@ class WorkRefused(Event):
 
     key: str
     reason: RefusalReason
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +128,7 @@ class WorkReleased(Event):
     ending: Ending
     running: int
     """Pieces of work that are still in flight."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +143,7 @@ class ConversationBreakerChanged(Event):
     """In a row, now."""
     until: float | None = None
     """Unix time at which the pause is over; None: it does not rest."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,7 @@ class ConversationRemoved(Event):
     why: RemovalReason
     running: bool
     """A piece of its work is still in flight; it finishes, and no other follows."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +165,7 @@ class WatchListFull(Event):
     cap: int
     reserved: int
     """Places of each scan for those that were not looked at for longest."""
+    gate: GateName = GateName.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +174,20 @@ class GateClosed(Event):
 
     running: int
     dropped: int
+    gate: GateName = GateName.AGENTS
+
+
+GateEvent = (
+    GateLimitsSet
+    | WorkAdmitted
+    | WorkQueued
+    | WorkReplaced
+    | WorkDropped
+    | WorkRefused
+    | WorkReleased
+    | ConversationBreakerChanged
+    | ConversationRemoved
+    | WatchListFull
+    | GateClosed
+)
+"""What a gate has to say."""

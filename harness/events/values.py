@@ -195,6 +195,8 @@ class Origin(StrEnum):
     NUDGE = "nudge"
     """What the escape mechanism says to the model about a loop (resilience B20)."""
     REPAIR = "repair"
+    ARRIVAL = "arrival"
+    """What came of commands and agents in the background while the model did something else."""
     SHELL = "shell"
     """A command that the person ran, and what came of it."""
 

@@ -17,8 +17,8 @@ from typing import Generic
 from harness.events import (
     DropReason,
     Ending,
-    Event,
     GateClosed,
+    GateEvent,
     RefusalReason,
     WorkAdmitted,
     WorkDropped,
@@ -48,7 +48,7 @@ class Admission(Generic[Work]):
         tell: hears what happened, in its order.
     """
 
-    def __init__(self, max_concurrent: int, max_queue_size: int, tell: Callable[[Event], None]) -> None:
+    def __init__(self, max_concurrent: int, max_queue_size: int, tell: Callable[[GateEvent], None]) -> None:
         self._max_concurrent = max_concurrent
         self._max_queue_size = max_queue_size
         self._tell = tell

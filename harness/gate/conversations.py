@@ -8,7 +8,7 @@ do not notice. Nothing is kept of a conversation that is well, but that it is th
 from collections.abc import Callable, Collection
 
 from harness.breakers.breaker import HALF_OPEN, OPEN, Breaker, BreakerLimits
-from harness.events import ConversationBreakerChanged, Ending, Event
+from harness.events import ConversationBreakerChanged, Ending, GateEvent
 
 
 class Conversations:
@@ -20,7 +20,7 @@ class Conversations:
         tell: hears of every change of a breaker.
     """
 
-    def __init__(self, limits: BreakerLimits, sweep_every_s: float, tell: Callable[[Event], None]) -> None:
+    def __init__(self, limits: BreakerLimits, sweep_every_s: float, tell: Callable[[GateEvent], None]) -> None:
         self._limits, self._sweep_every_s, self._tell = limits, sweep_every_s, tell
         self._known: dict[str, None] = {}
         self._breakers: dict[str, Breaker] = {}

@@ -10,7 +10,7 @@ it finishes, and until then it cannot be opened again.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic
 
 from harness.breakers.breaker import Breaker
@@ -18,8 +18,9 @@ from harness.events import (
     ConversationRemoved,
     DropReason,
     Ending,
-    Event,
+    GateEvent,
     GateLimitsSet,
+    GateName,
     RefusalReason,
     RemovalReason,
     WorkRefused,
@@ -46,10 +47,11 @@ class Sizes:
 class Gate(Generic[Work]):
     """The gate of one program. Moments are Unix time in seconds and never fall."""
 
-    def __init__(self, limits: GateLimits | None = None) -> None:
+    def __init__(self, limits: GateLimits | None = None, name: GateName = GateName.AGENTS) -> None:
         self._limits = limits or GateLimits()
-        self._told: list[Event] = []
-        told = self._told.append
+        self._name = name
+        self._told: list[GateEvent] = []
+        told = self._tell
         self._admission: Admission[Work] = Admission(self._limits.max_concurrent, self._limits.max_queue_size, told)
         self._conversations = Conversations(self._limits.breaker, self._limits.sweep_every_s, told)
         self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved, told)
@@ -60,7 +62,7 @@ class Gate(Generic[Work]):
     def ask(self, key: str, work: Work, now: float) -> Start[Work] | Wait | Drop | Refuse:
         """Work has come up for a conversation."""
         if key not in self._conversations and not self._admission.closed:
-            self._told.append(WorkRefused(key, RefusalReason.NOT_KNOWN))
+            self._tell(WorkRefused(key, RefusalReason.NOT_KNOWN))
             return Refuse(RefusalReason.NOT_KNOWN)
         self._watch_list.active(key, now)
         if self._conversations.rests(key, now):
@@ -106,7 +108,7 @@ class Gate(Generic[Work]):
         if self._conversations.remove(key):
             self._watch_list.remove(key)
             self._admission.forget(key)
-            self._told.append(ConversationRemoved(key, why, self._admission.runs(key)))
+            self._tell(ConversationRemoved(key, why, self._admission.runs(key)))
 
     def active(self, key: str, now: float) -> None:
         """Something happened in a conversation."""
@@ -128,7 +130,7 @@ class Gate(Generic[Work]):
     def configure(self, limits: GateLimits, now: float) -> tuple[Start[Work], ...]:
         """Work with other numbers from now on; these start now. What runs is left alone."""
         self._limits = limits
-        self._told.append(_announced(limits))
+        self._tell(_announced(limits))
         self._conversations.configure(limits.breaker, limits.sweep_every_s)
         self._watch_list.configure(limits.watch_cap, limits.reserved)
         return self._begun(self._admission.configure(limits.max_concurrent, limits.max_queue_size), now)
@@ -149,7 +151,7 @@ class Gate(Generic[Work]):
         sweep = self._conversations.sweep_at
         return min([*pauses, *([] if sweep is None else [sweep])], default=None)
 
-    def news(self) -> tuple[Event, ...]:
+    def news(self) -> tuple[GateEvent, ...]:
         """What happened since this was asked last. Nothing is left out, so that it has to be read."""
         told = tuple(self._told)
         self._told.clear()
@@ -207,6 +209,9 @@ class Gate(Generic[Work]):
             len(admission.queued),
             len(admission.dirty),
         )
+
+    def _tell(self, event: GateEvent) -> None:
+        self._told.append(event if self._name is event.gate else replace(event, gate=self._name))
 
     def _begun(self, starts: tuple[Start[Work], ...], now: float) -> tuple[Start[Work], ...]:
         for start in starts:

@@ -9,7 +9,7 @@ or was looked at goes to its end.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from harness.events import Event, WatchListFull
+from harness.events import GateEvent, WatchListFull
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class WatchList:
         tell: hears when there are more conversations than places, once until there are fewer again.
     """
 
-    def __init__(self, cap: int, reserved: int, tell: Callable[[Event], None]) -> None:
+    def __init__(self, cap: int, reserved: int, tell: Callable[[GateEvent], None]) -> None:
         self._cap, self._reserved, self._tell = cap, reserved, tell
         self._watched: dict[str, _Watched] = {}
         self._scans = 0

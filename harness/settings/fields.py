@@ -97,6 +97,21 @@ class Settings(BaseModel):
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
 
+    background_timeout_s: Seconds = 3_600.0
+    """Seconds a command in the background may take unless the model asks for another limit."""
+    max_concurrent: CountOrNone = 5
+    """Agents that work at the same time; with `shared_gate` those of all your sessions on this machine. 0: none."""
+    max_queue_size: CountOrNone = 20
+    """Agents that wait for their turn, and commands in the background that do. 0: none."""
+    max_background: CountOrNone = 10
+    """Commands of a session that run in the background at the same time. 0: none."""
+    shared_gate: Switch = True
+    """Count the agents of all your sessions on this machine together. Off: each session for itself."""
+    agent_turns: Count = 30
+    """Steps that a subagent may take for one task."""
+    agent_budget_usd: Dollars | None = None
+    """What a subagent may cost for one task; unset: what is left to the session."""
+
     failure_threshold: Count = 3
     """Failures in a row after which a tool is not called any more, until a probe succeeds."""
     failure_budget: Count = 5

@@ -1,14 +1,27 @@
 """A session in which a bit of everything happens."""
 
 from harness.events import (
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
+    ArrivalKind,
+    Arrived,
     Attempt,
     BreakerState,
     ChangeReason,
     CheckpointMade,
+    CommandBegun,
+    CommandCreated,
+    CommandEnd,
+    CommandEnded,
+    CommandHandedOver,
+    CommandQuiet,
     CompactionEnded,
     CompactionStarted,
     ConversationBreakerChanged,
     ConversationRemoved,
+    Delivered,
     DropReason,
     Ending,
     ErrorClass,
@@ -19,6 +32,7 @@ from harness.events import (
     FaultOccurred,
     GateClosed,
     GateLimitsSet,
+    GateName,
     HistoryRepaired,
     HistoryReplaced,
     Intervened,
@@ -164,5 +178,28 @@ def admitting() -> tuple[Event, ...]:
         *(WorkRefused(talk, reason) for reason in RefusalReason),
         WatchListFull(60, 50, 10),
         *(ConversationRemoved(talk, why, running=False) for why in RemovalReason),
-        GateClosed(2, 1),
+        GateClosed(2, 1, GateName.COMMANDS),
+    )
+
+
+def delegating() -> tuple[Event, ...]:
+    """One of each event of subagents and of commands in the background."""
+    tools = ("bash", "grep")
+    return (
+        AgentCreated(
+            "a1", "toolu_9", "find 行", "Find the line.", "practice-1", tools, background=True, journal="a1.jsonl"
+        ),
+        AgentMoved("a1", 2, "grep load_config", 3, 1_200, 0.01, waits_for_person=True),
+        *(AgentEnded("a1", end, "why ```", 12, 3, 4, Usage(9, 8), 0.02, 1.5) for end in AgentEnd),
+        CommandCreated("b1", "toolu_10", "npm test | tee `x`", "/state/b1.txt", 3_600.0),
+        CommandBegun("b1", 4_711),
+        CommandQuiet("b1", 45.0, "Overwrite? [y/N]"),
+        *(
+            CommandEnded("b1", end, -9, 3.5, 700, "行 ```", "why", forced=True, left=("sleep (7)",))
+            for end in CommandEnd
+        ),
+        CommandHandedOver("b2", 4_712),
+        *(Arrived(number, kind, "b1", "It ended.") for number, kind in enumerate(ArrivalKind, 1)),
+        Delivered((1, 2, 3)),
+        PermissionAsked("toolu_11", "bash", "make", "bash runs a program", "a1"),
     )

@@ -15,7 +15,7 @@ import pytest
 from harness.errors import JournalError
 from harness.events import Event, Json, Notice, TextDelta, ToolStarted, decode, encode
 from harness.journal import Journal, read
-from tests.journal.samples import admitting, circling, session
+from tests.journal.samples import admitting, circling, delegating, session
 from tests.whole import stride
 
 
@@ -43,6 +43,11 @@ def test_what_happens_about_a_loop_is_read_back_as_it_was_written(tmp_path: Path
 def test_what_the_gate_did_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert tuple(record.event for record in read(written(tmp_path, admitting())).records) == admitting()
     assert [decode(json.loads(json.dumps(encode(event)))) for event in admitting()] == list(admitting())
+
+
+def test_what_agents_and_commands_did_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    assert tuple(record.event for record in read(written(tmp_path, delegating())).records) == delegating()
+    assert [decode(json.loads(json.dumps(encode(event)))) for event in delegating()] == list(delegating())
 
 
 def test_every_line_is_plain_ascii_json_with_seq_at_and_type_in_front(tmp_path: Path) -> None:
