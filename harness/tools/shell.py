@@ -6,11 +6,12 @@ import signal
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from harness.events import FailureCategory, Json, ToolOutcome
-from harness.tools.arguments import Arguments
+from harness.events import CommandEnd, FailureCategory, Json, ToolOutcome
+from harness.tools.arguments import Arguments, broken_rule
+from harness.tools.background import LONGEST_BACKGROUND_S, Background, CommandState, begun_text
 from harness.tools.output import Output
 from harness.tools.process import Finished, Limits, run
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
@@ -41,8 +42,14 @@ CRASHES = frozenset(
 """Exit codes by which a shell says that its last command was killed."""
 DETAIL_CHARACTERS = 4_000
 
+ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
+BESIDE = (
+    "With `background` the call returns at once and the command goes on beside your other work: for servers, and for "
+    "what takes long while you can do something else. Do not use `&` for that."
+)
 
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
+LongSeconds = Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)]
 
 
 class BashArguments(Arguments):
@@ -54,11 +61,40 @@ class BashArguments(Arguments):
     )
 
 
-def bash_tool(limits: Limits | None = None, result_characters: int = RESULT_CHARACTERS) -> Tool:
-    """The tool bash. `limits.time_s` is the time limit of calls that name none."""
+class BackgroundArguments(Arguments):
+    """Arguments of bash where there is a background."""
+
+    command: str = Field(description="The command line, as typed into bash.", min_length=1)
+    background: bool = Field(
+        default=False, description="True: return at once and let the command run on; you are told when it ends."
+    )
+    timeout: LongSeconds | SkipJsonSchema[None] = Field(
+        default=None,
+        description=f"Time limit in seconds, at most {LONGEST_S}; in the background at most {LONGEST_BACKGROUND_S}.",
+    )
+
+    @field_validator("timeout")
+    @classmethod
+    def _long_only_in_the_background(cls, timeout: float | None, info: ValidationInfo) -> float | None:
+        if timeout is not None and timeout > LONGEST_S and not info.data.get("background"):
+            raise broken_rule(f"was {timeout:g}, but a call that is waited for may take {LONGEST_S} seconds at most")
+        return timeout
+
+
+def bash_tool(
+    limits: Limits | None = None,
+    result_characters: int = RESULT_CHARACTERS,
+    background: Background | None = None,
+) -> Tool:
+    """The tool bash. `limits.time_s` is the time limit of calls that name none.
+
+    Only with a `background` there is the argument of that name. What goes there is never guessed (lessons D31).
+    """
     limits = limits or Limits()
 
-    async def run_bash(context: ToolContext, arguments: BashArguments) -> ToolResult:
+    async def run_bash(context: ToolContext, arguments: BashArguments | BackgroundArguments) -> ToolResult:
+        if background is not None and isinstance(arguments, BackgroundArguments) and arguments.background:
+            return await _begin(background, context, arguments)
         time_s = limits.time_s if arguments.timeout is None else arguments.timeout
         return await _run(context, arguments.command, _with_time(limits, time_s), result_characters)
 
@@ -69,10 +105,10 @@ def bash_tool(limits: Limits | None = None, result_characters: int = RESULT_CHAR
             "not the current folder, not variables. There is no terminal and stdin is empty, so use options that ask "
             "no questions. stdout and stderr come back in one stream, with the exit code. After "
             f"{limits.time_s:g} seconds, or the time you give, the command and all its children are ended. Long output "
-            "is shortened in the middle; the whole is then in a file that read_file can open. To start a server, send "
-            "it to the background with its output in a file: `server > server.log 2>&1 &`."
+            "is shortened in the middle; the whole is then in a file that read_file can open. "
+            f"{ALONE if background is None else BESIDE}"
         ),
-        arguments=BashArguments,
+        arguments=BashArguments if background is None else BackgroundArguments,
         effect=Effect.RUN,
         run=run_bash,
         summarise=_summary,
@@ -89,6 +125,18 @@ def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment of a command: ours without secrets, and without programs that wait for a key press."""
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
     return {**{name: value for name, value in environ.items() if name not in SECRETS}, **quiet}
+
+
+async def _begin(background: Background, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
+    row = await background.start(arguments.command, context.call_id, arguments.timeout)
+    match row.state:
+        case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
+            text = f"The command was not started: {row.reason}"
+            return ToolResult(text, ToolOutcome.ERROR, shorten_line(text))
+        case CommandState.WAITS:
+            return ToolResult(begun_text(row), summary=f"{row.id} waits for its turn")
+        case _:
+            return ToolResult(begun_text(row), summary=f"{row.id} in the background")
 
 
 async def _run(context: ToolContext, line: str, limits: Limits, result_characters: int) -> ToolResult:
@@ -174,4 +222,6 @@ def _with_time(limits: Limits, time_s: float) -> Limits:
 
 def _summary(input: Json) -> str:
     command = input.get("command")
-    return shorten_line(command) if isinstance(command, str) else ""
+    if not isinstance(command, str):
+        return ""
+    return shorten_line(command) + (" (in the background)" if input.get("background") is True else "")

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from harness.events import Json
+from harness.tools.background import Background, background_tools
 from harness.tools.editing import edit_file_tool, write_file_tool
 from harness.tools.globbing import glob_tool
 from harness.tools.grepping import grep_tool
@@ -48,16 +49,22 @@ class Toolbox:
         return plain[near[0]] if near else None
 
 
-def standard_tools(*, bash_timeout_s: float = 120.0, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
-    """The seven tools every agent has."""
+def standard_tools(
+    *,
+    bash_timeout_s: float = 120.0,
+    result_characters: int = RESULT_CHARACTERS,
+    background: Background | None = None,
+) -> tuple[Tool, ...]:
+    """The seven tools every agent has, and three more where commands can go to the background."""
     return (
-        bash_tool(Limits(time_s=bash_timeout_s), result_characters),
+        bash_tool(Limits(time_s=bash_timeout_s), result_characters, background),
         read_file_tool(result_characters),
         write_file_tool(),
         edit_file_tool(),
         glob_tool(),
         grep_tool(result_characters=result_characters),
         todo_write_tool(),
+        *(() if background is None else background_tools(background, result_characters)),
     )
 
 
