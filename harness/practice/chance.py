@@ -6,6 +6,7 @@ from random import Random
 
 from harness.practice import faults
 from harness.practice.faults import Fault, StatusFault
+from harness.practice.when import When
 
 MIX: Mapping[str, Callable[[int], Fault]] = {
     "overloaded": lambda at: StatusFault(529),
@@ -23,11 +24,12 @@ MIX: Mapping[str, Callable[[int], Fault]] = {
     "no_answer": lambda at: faults.Reset("headers"),
     "stall": faults.Stall,
     "pings_only": faults.PingsOnly,
+    "refused": lambda at: StatusFault(400, message="This request cannot be answered."),
 }
 """The faults that can be thrown in, by name, each struck after a number of events."""
 
-USUAL = tuple(name for name in MIX if name not in ("stall", "pings_only"))
-"""The mix when none is chosen: all but those that take a client's whole patience."""
+USUAL = tuple(name for name in MIX if name not in ("stall", "pings_only", "refused"))
+"""The mix when none is chosen: all but those that take a client's whole patience, or that no patience helps against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Chance:
     seed: int = 0
     mix: tuple[str, ...] = USUAL
     """Names from `MIX`, each as likely as the others; a name may stand twice."""
+    when: When | None = None
+    """Which requests it is for; None: all."""
 
     def dice(self) -> "Dice":
         """The random sequence that this chance stands for, from its beginning."""

@@ -9,8 +9,9 @@ from harness.practice import faults
 from harness.practice.faults import At, StatusFault, StreamFault
 from harness.practice.replies import Part, RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
-from harness.practice.script import Play, Step, When
+from harness.practice.script import Play, Step
 from harness.practice.toml_table import Table
+from harness.practice.when import When
 
 _CONTENT = ("text", "thinking", "tools", "content")
 _PACE = ("stop_reason", "chunk", "event_delay", "usage")
@@ -44,21 +45,28 @@ def step_of(table: Table) -> Step:
     return Step(
         action=_status(table) if table.given("status") else _play(table),
         times=None if times == "forever" else times or 1,
-        when=_when(table),
+        when=when_of(table),
     )
 
 
-def _when(table: Table) -> When | None:
+def when_of(table: Table) -> When | None:
+    """Which requests the `when` of a table names; None where it names none. Raises ScriptError."""
     if isinstance(table.any("when"), str):
         return When(text=table.text("when"))
     inner = table.table("when")
     if inner is None:
         return None
     purpose = inner.choice("purpose", list(Purpose))
-    when = When(inner.text("text"), None if purpose is None else Purpose(purpose), inner.text("model"))
+    when = When(
+        text=inner.text("text"),
+        purpose=None if purpose is None else Purpose(purpose),
+        model=inner.text("model"),
+        offers=inner.text("offers"),
+        lacks=inner.text("lacks"),
+    )
     inner.done()
     if when == When():
-        raise inner.error("names nothing; give text, purpose or model")
+        raise inner.error("names nothing; give text, purpose, model, offers or lacks")
     return when
 
 
@@ -127,23 +135,23 @@ def _parts(table: Table) -> tuple[Part, ...]:
     if content is not None:
         if wrong := table.given("text", "thinking", "tools"):
             raise table.error(f"{wrong[0]} cannot stand beside content; move it into content")
-        return tuple(_part(part) for part in content)
+        return tuple(part for table in content for part in _content(table))
     parts: list[Part] = []
     if thinking := table.text("thinking"):
         parts.append(Thinking(thinking))
     if text := table.text("text"):
         parts.append(Text(text))
-    return (*parts, *(_tool(tool) for tool in table.tables("tools") or ()))
+    return (*parts, *(call for tool in table.tables("tools") or () for call in _calls(tool)))
 
 
-def _part(table: Table) -> Part:
+def _content(table: Table) -> tuple[Part, ...]:
     match table.given("text", "thinking", "name", "block"):
         case ("text",):
             part: Part = Text(table.text("text") or "")
         case ("thinking",):
             part = Thinking(table.text("thinking") or "", table.flag("signed") is not False)
         case ("name",):
-            return _tool(table)
+            return _calls(table)
         case ("block",):
             part = RawBlock(dict(table.mapping("block") or {}))
             if not isinstance(part.block.get("type"), str):
@@ -151,7 +159,35 @@ def _part(table: Table) -> Part:
         case _:
             raise table.error("must have exactly one of text, thinking, name (a tool call) and block")
     table.done()
-    return part
+    return (part,)
+
+
+def _calls(table: Table) -> tuple[ToolUse, ...]:
+    """A tool call, or as many as `times` says, each with its number where {n} stands in its texts."""
+    times = table.whole("times", 1)
+    tool = _tool(table)
+    if times is None:
+        return (tool,)
+    if tool.id is not None:
+        raise table.error("id cannot stand beside times; every call needs an id of its own")
+    return tuple(_numbered(tool, number) for number in range(1, times + 1))
+
+
+def _numbered(tool: ToolUse, number: int) -> ToolUse:
+    raw = None if tool.raw_input is None else _filled(tool.raw_input, number)
+    return dataclasses.replace(tool, input=_filled(tool.input, number), raw_input=raw)
+
+
+def _filled(value: Any, number: int) -> Any:
+    match value:
+        case str():
+            return value.replace("{n}", str(number))
+        case list():
+            return [_filled(item, number) for item in value]
+        case dict():
+            return {name: _filled(item, number) for name, item in value.items()}
+        case _:
+            return value
 
 
 def _tool(table: Table) -> ToolUse:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from harness.events import Json
 from harness.practice.errors import ApiError
-from harness.practice.faults import StatusFault
+from harness.practice.faults import Fault, StatusFault
 from harness.practice.requests import Purpose, purpose
 from harness.practice.script import After, Play, Script, Step
 
@@ -27,11 +27,12 @@ class Playback:
         self._list: Sequence[Step] = [step for step in script.steps if step.when is None]
         self._position = 0
         self._current = self._counted()
+        self._chance = script.chance
         self._dice = script.chance.dice() if script.chance else None
 
     def next(self, body: Json) -> Play | StatusFault | ApiError:
         """What answers this request. An ApiError means that the script is used up and says so."""
-        match self._dice.throw() if self._dice else None:
+        match self._thrown(body):
             case None:
                 return self._take(body)
             case StatusFault() as fault:
@@ -39,6 +40,13 @@ class Playback:
             case fault:
                 reply = self._peek(body)
                 return Play(reply.reply, fault) if isinstance(reply, Play) and reply.fault is None else self._take(body)
+
+    def _thrown(self, body: Json) -> Fault | None:
+        """The fault that chance throws in; a request that it is not for does not move the dice."""
+        if self._dice is None or self._chance is None:
+            return None
+        when = self._chance.when
+        return self._dice.throw() if when is None or when.fits(body) else None
 
     def _take(self, body: Json) -> Play | StatusFault | ApiError:
         entry = self._entry(body)

@@ -54,6 +54,11 @@ def result_text(block: Block) -> str:
     return "\n".join(part.get("text", "") for part in blocks(block.get("content")))
 
 
+def tool_names(body: Json) -> frozenset[str]:
+    """The names of the tools that a request offers."""
+    return frozenset(str(tool.get("name")) for tool in body.get("tools") or () if isinstance(tool, dict))
+
+
 def messages(body: Json) -> tuple[Message, ...]:
     """The messages of a body as values; what is not a message is left out."""
     return tuple(

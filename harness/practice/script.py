@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from harness.events import Json
 from harness.practice.chance import Chance
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.replies import ScriptedReply
-from harness.practice.requests import Purpose, last_text, purpose
 from harness.practice.rules import ServerRules
+from harness.practice.when import When
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +22,6 @@ class Play:
     reply: ScriptedReply | None = None
     """None: the model behind answers, that is the improviser, or the upstream server of a proxy."""
     fault: StreamFault | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """Which requests an entry is for. All that is given must fit."""
-
-    text: str | None = None
-    """Must be part of the last user message: of its text, or of its tool results where it has no text."""
-    purpose: Purpose | None = None
-    model: str | None = None
-    """Must be part of the model's name."""
-
-    def fits(self, body: Json) -> bool:
-        """Whether the entry is for this request."""
-        return (
-            (self.text is None or self.text in last_text(body))
-            and (self.purpose is None or self.purpose is purpose(body))
-            and (self.model is None or self.model in str(body.get("model")))
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 from harness.practice.chance import MIX, USUAL, Chance
-from harness.practice.entry_toml import step_of
+from harness.practice.entry_toml import step_of, when_of
 from harness.practice.rules import MODELS, ServedModel, ServerRules
 from harness.practice.script import After, Script
 from harness.practice.toml_file import Kind, table_of
@@ -70,10 +70,11 @@ def _chance(table: Table) -> Chance:
     probability = table.number("probability", most=1)
     mix = table.texts("faults")
     seed = table.whole("seed")
+    when = when_of(table)
     table.done()
     if probability is None:
         raise table.error("probability is missing; give a number between 0 and 1")
-    return Chance(probability, seed or 0, checked_mix(table, mix) if mix is not None else USUAL)
+    return Chance(probability, seed or 0, checked_mix(table, mix) if mix is not None else USUAL, when)
 
 
 def checked_mix(table: Table, mix: tuple[str, ...]) -> tuple[str, ...]:

@@ -47,6 +47,23 @@ def test_for_ever_never_moves_on() -> None:
     assert words('[[reply]]\nstatus = 529\ntimes = "forever"\n[[reply]]\ntext = "b"', *[ANY] * 3) == ["529"] * 3
 
 
+TASK: Json = {"name": "task", "input_schema": {"type": "object"}}
+MAIN, AGENT = request(tools=[TASK]), request(tools=[TASK | {"name": "grep"}])
+
+
+def test_the_agent_of_a_session_and_its_agents_are_told_apart_by_their_tools() -> None:
+    script = '[[reply]]\ntext = "m"\nwhen = { offers = "task" }\n[[reply]]\ntext = "a"\nwhen = { lacks = "task" }'
+    assert words(script, AGENT, MAIN, MAIN, AGENT, ANY) == ["a", "m", "pass", "pass", "pass"]
+
+
+def test_faults_at_random_for_agents_leave_the_others_alone_and_do_not_count_them() -> None:
+    chance = '[chance]\nprobability = 0.5\nseed = 4\nfaults = ["overloaded"]\n'
+    alone = words(chance, *[AGENT] * 20)
+    assert set(alone) == {"529", "pass"}
+    mixed = words(f'{chance}when = {{ lacks = "task" }}', *[MAIN, AGENT] * 20)
+    assert (mixed[::2], mixed[1::2]) == (["pass"] * 20, alone)
+
+
 def test_after_the_list_it_repeats_or_refuses() -> None:
     entries = '[[reply]]\ntext = "a"\n[[reply]]\ntext = "b"'
     assert words(f'after = "repeat"\n{entries}', *[ANY] * 5) == ["a", "b", "a", "b", "a"]

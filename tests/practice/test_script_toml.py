@@ -9,8 +9,9 @@ from harness.practice.chance import MIX, Chance
 from harness.practice.faults import KINDS, StatusFault
 from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
-from harness.practice.script import After, Play, Script, Step, When
+from harness.practice.script import After, Play, Script, Step
 from harness.practice.toml_table import ScriptError
+from harness.practice.when import When
 
 DOCUMENT = Path(faults.__file__).with_name("SCRIPTS.md")
 
@@ -59,6 +60,25 @@ def test_times_and_when() -> None:
     assert only('text = ""\ntimes = "forever"').times is None
     assert only('text = ""\nwhen = "TODO"').when == When(text="TODO")
     assert only('text = ""\nwhen = { purpose = "summary", model = "opus" }').when == When(None, Purpose.SUMMARY, "opus")
+
+
+def test_an_entry_may_be_for_requests_with_or_without_a_tool() -> None:
+    assert only('text = ""\nwhen = { offers = "task" }').when == When(offers="task")
+    assert only('text = ""\nwhen = { lacks = "task" }').when == When(lacks="task")
+
+
+def test_faults_at_random_may_be_for_some_requests_only() -> None:
+    script = Script.parse('[chance]\nprobability = 1\nfaults = ["refused"]\nwhen = { lacks = "task" }')
+    assert script.chance == Chance(1, 0, ("refused",), When(lacks="task"))
+
+
+def test_a_call_can_stand_many_times_each_with_its_number() -> None:
+    step = only('tools = [ { name = "task", times = 3, input = { prompt = "Part {n}", tools = ["{n}"], steps = 1 } } ]')
+    calls = tuple(ToolUse("task", {"prompt": f"Part {n}", "tools": [str(n)], "steps": 1}) for n in (1, 2, 3))
+    assert step.action == Play(ScriptedReply(calls))
+    step = only('content = [ { text = "a" }, { name = "x", times = 2, raw_input = "{{n}" }, { text = "b" } ]')
+    broken = (ToolUse("x", {}, None, "{1"), ToolUse("x", {}, None, "{2"))
+    assert step.action == Play(ScriptedReply((Text("a"), *broken, Text("b"))))
 
 
 def test_the_server_and_the_chance() -> None:
@@ -158,6 +178,14 @@ def test_the_fields_of_a_fault() -> None:
         (
             "[[reply]]\nfault = { kind = 'reset', at = 'the end' }",
             "s.toml, entry 1, fault: at = 'the end' is not known",
+        ),
+        (
+            "[[reply]]\ntools = [ { name = 'x', id = 'toolu_1', times = 2 } ]",
+            "s.toml, entry 1, tools 1: id cannot stand beside times",
+        ),
+        (
+            "[[reply]]\ntools = [ { name = 'x', times = 0 } ]",
+            "s.toml, entry 1, tools 1: times must be at least 1, not 0",
         ),
         ("[[reply]]\ntext = ''\nwhen = {}", "s.toml, entry 1, when: names nothing"),
         ("[[reply]]\ntext = ''\nwhen = { purpose = 'sum' }", "s.toml, entry 1, when: purpose = 'sum' is not known"),

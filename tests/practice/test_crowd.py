@@ -1,0 +1,67 @@
+"""Four hundred agents from one reply: the calls come out whole, and what became of them is told."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from harness.events import Json, Message, Reply
+from harness.model.client import ModelClient, ModelRequest
+from harness.model.endpoint import checked
+from harness.practice.improviser import Improviser
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from tests.practice.raw_client import TOOL, post, request
+
+pytestmark = pytest.mark.anyio
+
+CROWD = 400
+TASK: Json = {
+    "name": "task",
+    "description": "Give work to an agent.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"description": {"type": "string"}, "prompt": {"type": "string"}},
+        "required": ["description", "prompt"],
+    },
+}
+QUESTION = Message("user", ({"type": "text", "text": "Go"},))
+
+
+async def asked(server: PracticeServer, *messages: Message) -> Reply:
+    """What the session's own client reads from the server."""
+    client = ModelClient(checked(server.base_url, origin="the practice model"))
+    try:
+        wanted = ModelRequest("practice-1", 32_000, (), (TASK,), messages, estimated_tokens=10)
+        outcome = await client.send(wanted, lambda _: None, asyncio.Event())
+    finally:
+        await client.aclose()
+    assert isinstance(outcome, Reply), outcome
+    return outcome
+
+
+async def test_four_hundred_calls_come_out_of_one_reply_whole() -> None:
+    async with PracticeServer(Improviser(), script=Script.load("crowd")) as server:
+        reply = await asked(server, QUESTION)
+    assert (reply.stop_reason, reply.cut_calls) == ("tool_use", ())
+    assert len(reply.calls) == len({call.id for call in reply.calls}) == CROWD
+    assert len({call.input["description"] for call in reply.calls}) == CROWD
+    assert Counter(call.name for call in reply.calls) == {"task": CROWD}
+    prompts = Counter(call.input["prompt"] for call in reply.calls)
+    assert {prompt: count for prompt, count in prompts.items() if count > 1} == {
+        "How many files are there?": 100,
+        "Find TODO": 100,
+        "Read README.md and tell me its headings": 100,
+    }
+
+
+async def test_every_fifth_request_of_an_agent_fails_and_none_of_the_one_that_asked_for_them() -> None:
+    async with PracticeServer(Improviser(), script=Script.load("crowd")) as server:
+        await asked(server, QUESTION)
+        again = [await post(server.base_url, request(tools=[TASK])) for _ in range(20)]
+        agents = [await post(server.base_url, request(tools=[TOOL])) for _ in range(200)]
+    assert [seen.names[-1] for seen in again] == ["message_stop"] * 20
+    failed = [seen for seen in agents if not seen.raw or seen.status != 200 or seen.names[-1:] != ["message_stop"]]
+    for_good = [seen for seen in failed if seen.raw and seen.status == 400]
+    assert 25 <= len(failed) <= 55
+    assert 1 <= len(for_good) <= len(failed) // 3
