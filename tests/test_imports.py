@@ -31,6 +31,7 @@ ROOMS = {
     "journal",
     "export",
     "settings",
+    "slots",
 }
 AGENT_LEVEL = {
     "agent",
@@ -60,6 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "breakers": {"events"},
     "escape": {"events"},
     "gate": {"events", "breakers"},  # one breaker for every key, also for a conversation (resilience Q5)
+    "slots": {"events", "breakers", *GROUND},
     "checkpoints": {"events", "tools", *GROUND},
     "graphs": {"events", "escape", "breakers", *GROUND},
     "model": {"events", *GROUND},
