@@ -24,6 +24,8 @@ class DropReason(StrEnum):
     """Its conversation failed too often and rests. The same happens once the pause is over (D7)."""
     ENDED = "ended"
     """Its conversation is over, or is no longer there (D9)."""
+    WITHDRAWN = "withdrawn"
+    """Whoever asked for it does not want it any more."""
     SHUTTING_DOWN = "shutting_down"
 
 

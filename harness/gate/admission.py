@@ -118,9 +118,9 @@ class Admission(Generic[Work]):
         if waiting := self._queue.pop(key, None):
             self._dropped(key, waiting.number, reason)
 
-    def forget(self, key: str) -> None:
-        """A conversation is over: what runs for it finishes, and nothing else of it is kept (D9)."""
-        self.withdraw(key, DropReason.ENDED)
+    def forget(self, key: str, reason: DropReason) -> None:
+        """Nothing is kept of a conversation but what runs for it: it waits no more and is not asked for again (D9)."""
+        self.withdraw(key, reason)
         self._dirty.pop(key, None)
 
     def close(self) -> None:

@@ -84,6 +84,10 @@ class Gate(Generic[Work]):
             self._admission.withdraw(ticket.key, DropReason.PAUSED)
         return self._begun(self._admission.release(ticket, ending), now)
 
+    def withdraw(self, key: str) -> None:
+        """Whoever asked for work does not want it any more: it waits no longer, and its mark is gone."""
+        self._admission.forget(key, DropReason.WITHDRAWN)
+
     def due_again(self, now: float) -> tuple[str, ...]:
         """The conversations whose work was dropped and can be asked for now, without another being dropped for it."""
         ready = [
@@ -107,7 +111,7 @@ class Gate(Generic[Work]):
         """A conversation is over; everything that was kept of it goes (D9)."""
         if self._conversations.remove(key):
             self._watch_list.remove(key)
-            self._admission.forget(key)
+            self._admission.forget(key, DropReason.ENDED)
             self._tell(ConversationRemoved(key, why, self._admission.runs(key)))
 
     def active(self, key: str, now: float) -> None:
@@ -158,6 +162,11 @@ class Gate(Generic[Work]):
         return told
 
     # ── what it says ────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def name(self) -> GateName:
+        """Which of the gates it is."""
+        return self._name
 
     @property
     def limits(self) -> GateLimits:

@@ -87,9 +87,12 @@ class Oracle:
 
     def end(self, key: str) -> None:
         if self.talks.pop(key, None):
-            self.marked = [one for one in self.marked if one != key]
-            for work in [one for one in self.line() if one["key"] == key]:
-                self.drop(work, again=False)
+            self.withdraw(key)
+
+    def withdraw(self, key: str) -> None:
+        self.marked = [one for one in self.marked if one != key]
+        for work in [one for one in self.line() if one["key"] == key]:
+            self.drop(work, again=False)
 
     def set(self, limits: GateLimits) -> None:
         self.limits = limits

@@ -119,6 +119,18 @@ def test_an_end_takes_everything_along_at_once() -> None:
     assert gate.sizes() == Sizes(conversations=1, troubled=0, watched=1, running=1, queued=0, dirty=0)
 
 
+def test_what_is_not_wanted_any_more_waits_no_longer_and_is_not_asked_for_again() -> None:
+    gate = opened(*"abc", max_concurrent=1, max_queue_size=1)
+    for key in "abc":
+        gate.ask(key, "x", 0.0)
+    gate.news()
+    for key in "abc":
+        gate.withdraw(key)
+    assert gate.news() == (WorkDropped("c", 3, DropReason.WITHDRAWN, dirty=False),)
+    assert (gate.running, gate.queued, gate.dirty) == ((Ticket("a", 1),), (), ())
+    assert isinstance(gate.open("b", 0.0) and gate.ask("b", "again", 0.0), Wait)  # its conversation is still there
+
+
 def test_a_mark_does_not_outlive_its_conversation() -> None:
     gate = opened("a")
     fails(gate, "a", 5)

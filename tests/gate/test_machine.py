@@ -99,6 +99,11 @@ class GateBesideOracle(RuleBasedStateMachine):
         self.gate.end(key)
         self.oracle.end(key)
 
+    @rule(key=keys)
+    def wants_no_more(self, key: str) -> None:
+        self.gate.withdraw(key)
+        self.oracle.withdraw(key)
+
     @rule(existing=st.sets(keys, min_size=4))
     def sweeps(self, existing: set[str]) -> None:
         for key in self.gate.sweep(existing, self.now):
