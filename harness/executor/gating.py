@@ -13,10 +13,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from typing import TypeVar
 
-from harness.clock import Clock, time_of_day
-from harness.errors import HarnessError
+from harness.clock import Clock
 from harness.events import (
     ConversationBreakerChanged,
     DropReason,
@@ -24,45 +23,19 @@ from harness.events import (
     Event,
     GateEvent,
     GateName,
-    Notice,
     RefusalReason,
     WorkDropped,
 )
+from harness.executor.not_admitted import NotAdmitted, Reason, not_admitted
+from harness.executor.sharing import Sharing
 from harness.gate.decisions import Counts, Refuse, Start, Ticket
 from harness.gate.gate import Gate
 from harness.gate.limits import GateLimits
+from harness.slots.shared import SharedSlots
 
 T = TypeVar("T")
 
-Reason = DropReason | RefusalReason | Literal["replaced", "none_allowed"]
-"""Why work was not admitted. "replaced": newer work of its key took its place; "none_allowed": there are no slots."""
-
-
-class NotAdmitted(HarnessError):  # noqa: N818 (an answer of the gate)
-    """The gate did not let a piece of work begin."""
-
-    def __init__(self, sentence: str, reason: Reason, until: float | None = None) -> None:
-        """
-        Args:
-            sentence: the whole of it for a person.
-            reason: the same for a program.
-            until: Unix time from which on it may be tried again, where that is known.
-        """
-        super().__init__(sentence)
-        self.reason = reason
-        self.until = until
-
-
-class SharedSlots(Protocol):
-    """Slots that all programs of a person on this machine have together."""
-
-    async def acquire(self, key: str, limit: int) -> str:
-        """Wait until fewer than `limit` are taken, and take one; a cancellation withdraws. Raises HarnessError."""
-        ...
-
-    async def release(self, claim: str) -> None:
-        """Give back what `acquire` has returned. Raises HarnessError."""
-        ...
+__all__ = ["GateStatus", "Gating", "NotAdmitted", "Place"]
 
 
 @dataclass(slots=True, eq=False)
@@ -74,8 +47,8 @@ class Place:
     """It is known whether the turn has come."""
     ticket: Ticket | None = None
     refused: NotAdmitted | None = None
-    claim: "asyncio.Future[str] | None" = None
-    """The slot of the machine, on its way or held."""
+    claim: "asyncio.Task[str | None] | None" = None
+    """Ends with the slot of the machine that it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,26 +93,24 @@ class Gating:
         """
         Args:
             gate: decides; nobody else may call it.
-            emit: hears of everything that happens at the gate, after it has happened.
+            emit: hears of everything that happens at the gate, after it has happened; of its limits with the first
+                of it, so that a session in which nothing is asked says nothing.
             clock: time of pauses and sweeps.
-            shared: slots that work needs besides those of this gate; it is closed by whoever made it.
+            shared: slots that work needs besides those of this gate; whoever made them closes them, after this.
             existing: the keys that are still there; asked once in `sweep_every_s` while any are known (D9). None:
                 nothing disappears without `end`, and no timer ever runs.
             log: gets the reason why sharing has ended.
         """
         self._gate, self._emit, self._clock = gate, emit, clock
-        self._shared, self._existing = shared, existing
-        self._log = log or logging.getLogger("harness")
+        self._existing = existing
+        self._sharing = Sharing(shared, emit, log or logging.getLogger("harness"))
         self._waiting: dict[str, Place] = {}
         """Those in the queue of the gate, and those that it has marked."""
         self._starting: dict[str, Place] = {}
         """Those whose turn has come and whose work has not begun yet."""
-        self._returns: set[asyncio.Task[None]] = set()
-        """Slots of the machine on their way back."""
         self._timer: asyncio.Task[None] | None = None
         self._timer_at: float | None = None
         self._latest = clock.now()
-        self._settle()
 
     # ── work ────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,11 +162,10 @@ class Gating:
     # ── the whole ───────────────────────────────────────────────────────────────────────────────
 
     def configure(self, limits: GateLimits) -> None:
-        """Other limits from now on; what runs is left alone."""
+        """Other limits from now on. What has begun is left alone; with none or no queue, who waits is turned away."""
         starts = self._gate.configure(limits, self._now())
         if not limits.max_concurrent:
-            for place in tuple(self._waiting.values()):
-                self._refuse(place, "none_allowed")
+            self._refuse_all("none_allowed")
         if not limits.max_queue_size:
             for key in self._gate.dirty:
                 self._refuse(self._waiting[key], DropReason.QUEUE_FULL)
@@ -211,12 +181,12 @@ class Gating:
     async def aclose(self) -> None:
         """Let nothing begin any more. What runs is ended by whoever started it, and releases as always (D11)."""
         self._gate.close()
-        for place in (*self._waiting.values(), *self._starting.values()):
-            self._refuse(place, DropReason.SHUTTING_DOWN)
+        self._refuse_all(DropReason.SHUTTING_DOWN)
         timer = self._timer
         self._settle()
-        if ending := {*self._returns, *([timer] if timer else [])}:
-            await asyncio.wait(ending)
+        if timer is not None:
+            await asyncio.wait({timer})
+        await self._sharing.settled()
 
     # ── one turn ────────────────────────────────────────────────────────────────────────────────
 
@@ -237,27 +207,28 @@ class Gating:
     async def _turn(self, place: Place) -> None:
         """Wait until the work may begin."""
         await place.settled.wait()
-        if place.refused is None and self._shared is not None:
-            await self._claimed(place, self._shared)
+        if place.refused is None:
+            await self._shared_slot(place)
         if place.refused is not None:
             raise place.refused
         del self._starting[place.key]
 
-    async def _claimed(self, place: Place, shared: SharedSlots) -> None:
-        place.claim = asyncio.ensure_future(shared.acquire(place.key, self._gate.limits.max_concurrent))
+    async def _shared_slot(self, place: Place) -> None:
+        place.claim = self._sharing.ask(place.key, self._gate.limits.max_concurrent)
+        if place.claim is None:
+            return
+        before = _cancellations()
         try:
             await place.claim
-        except HarnessError as error:
-            self._share_no_more(error)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if place.refused is None or (task is not None and task.cancelling()):
+            if place.refused is None or _cancellations() > before:
                 raise
 
     async def _left(self, place: Place, ending: Ending) -> None:
-        returned = self._returned(place)
+        returned = self._sharing.give_back(place.claim)
         try:
-            self._starting = {key: one for key, one in self._starting.items() if one is not place}
+            if self._starting.get(place.key) is place:
+                del self._starting[place.key]
             starts: tuple[Start[Place], ...] = ()
             if place.ticket is not None:
                 starts = self._gate.release(place.ticket, ending, self._now())
@@ -268,31 +239,6 @@ class Gating:
         finally:
             if returned is not None:
                 await asyncio.shield(returned)
-
-    # ── slots of the machine ────────────────────────────────────────────────────────────────────
-
-    def _returned(self, place: Place) -> "asyncio.Task[None] | None":
-        """Give the slot of the machine back, in a task of its own: a second cancellation must not keep it."""
-        claim = place.claim
-        if self._shared is None or claim is None or not claim.done() or claim.cancelled() or claim.exception():
-            return None
-        task = asyncio.ensure_future(self._give_back(self._shared, claim.result()))
-        self._returns.add(task)
-        task.add_done_callback(self._returns.discard)
-        return task
-
-    async def _give_back(self, shared: SharedSlots, claim: str) -> None:
-        try:
-            await shared.release(claim)
-        except HarnessError as error:
-            self._share_no_more(error)
-
-    def _share_no_more(self, error: HarnessError) -> None:
-        if self._shared is None:
-            return
-        self._shared = None
-        self._log.warning("the gate is not shared any more", exc_info=error)
-        self._emit(Notice("warning", f"The limit holds for this session alone from now on: {error}"))
 
     # ── what the gate says ──────────────────────────────────────────────────────────────────────
 
@@ -342,9 +288,12 @@ class Gating:
             self._gate.withdraw(place.key)
         self._turn_away(place, reason)
 
+    def _refuse_all(self, reason: Reason) -> None:
+        for place in (*self._waiting.values(), *self._starting.values()):
+            self._refuse(place, reason)
+
     def _turn_away(self, place: Place, reason: Reason) -> None:
-        until = self._gate.breaker(place.key).due if reason is DropReason.PAUSED else None
-        place.refused = NotAdmitted(_sentence(place.key, reason, until, self._gate), reason, until)
+        place.refused = not_admitted(place.key, reason, self._gate)
         place.settled.set()
         if place.claim is not None:
             place.claim.cancel()
@@ -373,22 +322,7 @@ class Gating:
         self._settle()
 
 
-def _sentence(key: str, reason: Reason, until: float | None, gate: Gate[Place]) -> str:
-    flag = "--max-concurrent" if gate.name is GateName.AGENTS else "max_background"
-    match reason:
-        case "none_allowed":
-            return f"{key} cannot start: {flag} is 0, so that none may run; allow some with {flag}."
-        case "replaced":
-            return f"{key} did not start with this: newer work for it took its place."
-        case DropReason.PAUSED:
-            failures = gate.breaker(key).failures
-            when = f" until {time_of_day(until)}" if until is not None else ""
-            return f"{key} rests{when}: it failed {failures} times in a row; try again after that."
-        case DropReason.QUEUE_FULL:
-            return f"{key} cannot start: all slots are taken, and none may wait; allow it with --max-queue-size."
-        case DropReason.ENDED | RefusalReason.NOT_KNOWN:
-            return f"{key} has ended, and nothing more can be done for it."
-        case DropReason.WITHDRAWN:
-            return f"{key} is not wanted any more."
-        case DropReason.SHUTTING_DOWN | RefusalReason.SHUTTING_DOWN:
-            return f"{key} did not start: the session ends."
+def _cancellations() -> int:
+    """How often the task that runs now was asked to end: tells its own cancellation from that of what it waits for."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()

@@ -11,6 +11,7 @@ it finishes, and until then it cannot be opened again.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Generic
 
 from harness.breakers.breaker import Breaker
@@ -90,12 +91,12 @@ class Gate(Generic[Work]):
 
     def due_again(self, now: float) -> tuple[str, ...]:
         """The conversations whose work was dropped and can be asked for now, without another being dropped for it."""
-        ready = [
+        ready = (
             key
             for key in self._admission.dirty
             if not self._admission.runs(key) and not self._conversations.rests(key, now)
-        ]
-        return tuple(ready[: self._admission.room])
+        )
+        return tuple(islice(ready, self._admission.room))
 
     # ── conversations ───────────────────────────────────────────────────────────────────────────
 
