@@ -14,6 +14,7 @@ from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.folding import PanelFold
 from harness.ui.panel.state import Panel, Phase
 from harness.ui.panel.timeline import next_incident
+from harness.ui.panel.working_lines import changes_in
 from harness.ui.transcript.entries import Entry, Shown
 from harness.ui.transcript.folding import Transcript
 
@@ -163,5 +164,5 @@ class Views:
             left = retry.retry_at - now
             return left - ceil(left) + 1 or 1.0
         if panel.model.phase in (Phase.IDLE, Phase.PERMISSION, Phase.OFFERED, Phase.LOOP):
-            return None
+            return changes_in(panel, now)
         return 1.0

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from harness.events import BreakerState
 from harness.ui.line import Tone
-from harness.ui.panel import breaker_table, loop_lines, model_lines, tool_lines
+from harness.ui.panel import breaker_table, loop_lines, model_lines, tool_lines, working_lines
 from harness.ui.panel.layout import BAD, LABEL, QUIET, TROUBLE, Lines, flat, labelled, one_line
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import sign_of, timeline
@@ -73,6 +73,7 @@ def is_calm(panel: Panel) -> bool:
         panel.cascades,
         panel.paused,
         panel.circling.under_way,
+        working_lines.needs_a_look(panel),
         any(lines for _, lines in panel.more),
     )
     return not any(told)
@@ -124,6 +125,7 @@ def _by_urgency(panel: Panel) -> Sequence[str]:
         for name, troubled in (
             ("paused", panel.paused is not None),
             ("loop", bool(panel.circling.under_way)),
+            ("agents", any(one.ended is None or one.failed for one in panel.agents)),
             ("cause", bool(panel.cascades)),
             ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
         )
@@ -175,6 +177,9 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("table", lambda r: breaker_table.table(r.panel, r.width)),
     ("cause", lambda r: tool_lines.causes(r.panel, r.width)),
     ("loop", lambda r: loop_lines.loops(r.panel, r.width)),
+    ("agents", lambda r: working_lines.agents(r.panel, r.width, r.now)),
+    ("gate", lambda r: working_lines.gates(r.panel, r.width)),
+    ("background", lambda r: working_lines.commands(r.panel, r.width, r.now)),
     ("budget", lambda r: tool_lines.budget(r.panel, r.width)),
     ("paused", lambda r: tool_lines.paused(r.panel, r.width)),
     ("later", lambda r: tool_lines.deferred(r.panel, r.width)),
@@ -183,10 +188,11 @@ SECTIONS: Sequence[tuple[str, Section]] = (
 )
 """In the order in which they stand. A room that reports later adds a section here, or lines to `Panel.more`."""
 SHORTENED = (
-    *("more", "later", "spent", "context", "table", "budget", "more", "loop", "later", "table"),
-    *("paused", "budget", "events", "model", "table", "steps", "loop", "cause", "events", "loop", "paused"),
+    *("more", "later", "agents", "spent", "context", "table", "budget", "more", "loop", "later", "table"),
+    *("background", "agents", "gate", "background"),
+    *("paused", "budget", "events", "model", "table", "steps", "agents", "loop", "cause", "events", "loop", "paused"),
     *("table", "past", "model", "model"),
 )
 """Which section is told one length shorter, in this order, until all fit: the least urgent ones first, and again."""
-AFTER_A_GAP = frozenset({"table", "cause", "loop", "budget", "paused", "later", "steps"})
+AFTER_A_GAP = frozenset({"table", "cause", "loop", "agents", "background", "budget", "paused", "later", "steps"})
 """Sections that stand apart where there is room."""

@@ -43,6 +43,7 @@ from harness.events import (
 from harness.ui.panel import circling, model_block
 from harness.ui.panel.health import MODEL, Health
 from harness.ui.panel.state import Mark, ModelView, Panel, Phase
+from harness.ui.panel.working import Working
 
 KEPT_STEPS = 500
 """Steps that can be shown again."""
@@ -57,10 +58,11 @@ class PanelFold:
         self._panel = Panel()
         """Folded from what a journal keeps."""
         self._health = Health()
+        self._working = Working()
         self._model = ModelView()
         self._at = 0.0
         self._is_old = False
-        """`_panel` lacks model, table and moment: they join it when it is looked at, and not with every event."""
+        """`_panel` lacks model, table, agents, moment: they join it when it is looked at, and not with every event."""
         self._turn_runs = False
         self._cycle_has_step = False
         """A step began since the failure budget was fresh. Until then charges belong to the cycle before: a batch that
@@ -146,6 +148,7 @@ class PanelFold:
         panel = _after(self._panel, event, compacting=before.compacting is not None)
         self._panel = _marked(_circled(panel, event), event, before.chosen)
         self._health.see(event, at)
+        self._working.see(event, at)
         self._model = model_block.after(before, event, at, self._resting)
         if isinstance(event, ToolStarted | ToolEnded | PermissionAsked | PermissionAnswered):
             self._model = model_block.in_phase(self._model, self._phase_of_tools(panel), at)
@@ -170,7 +173,7 @@ class PanelFold:
     def _whole(self) -> Panel:
         if self._is_old:
             self._is_old = False
-            table = self._health
+            table, working = self._health, self._working
             self._panel = replace(
                 self._panel,
                 at=self._at,
@@ -179,6 +182,9 @@ class PanelFold:
                 endpoints=table.endpoints,
                 routes=table.routes,
                 cascades=table.cascades,
+                agents=working.agents,
+                commands=working.commands,
+                gates=working.gates,
             )
         return self._panel
 

@@ -83,7 +83,8 @@ def _headline(panel: Panel, now: float) -> Content:
             tokens = count(view.compacting.tokens_before)
             return Content.styled(f"compacting about {tokens} tokens{for_so_long}", TROUBLE)
         case Phase.PERMISSION if panel.asked is not None:
-            return Content.styled(f"may {flat(panel.asked.tool)} run?", f"bold {TROUBLE}")
+            asker = f"agent {flat(panel.asked.agent)}: " if panel.asked.agent else ""
+            return Content.styled(f"{asker}may {flat(panel.asked.tool)} run?", f"bold {TROUBLE}")
         case Phase.TOOLS if panel.running:
             names = ", ".join(dict.fromkeys(flat(one.tool) for one in panel.running))
             return Content(f"running {names}{for_so_long}")

@@ -30,6 +30,7 @@ from harness.events import (
 )
 from harness.ui.line import Line
 from harness.ui.panel.circling import Circling
+from harness.ui.panel.working import AgentView, CommandView, GateView
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 NO_LOOPS = Circling()
@@ -164,6 +165,11 @@ class Panel:
     """The groups that are not over, as each was told of last."""
     circling: Circling = NO_LOOPS
     """The loops of the turn, and how far their ladders were climbed."""
+    agents: tuple[AgentView, ...] = ()
+    """Those that are under way, and those that ended since the turn began."""
+    commands: tuple[CommandView, ...] = ()
+    """In the background; likewise."""
+    gates: tuple[GateView, ...] = ()
     plan: tuple[PlanItem, ...] = ()
     deferred: tuple[Deferred, ...] = ()
     paused: PauseReport | None = None

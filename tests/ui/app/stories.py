@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.events import (
+    AgentEnd,
     CompactionEnded,
     CompactionStarted,
     Dispatch,
@@ -44,6 +45,7 @@ from harness.events import (
 )
 from harness.journal import read
 from harness.session import Record, described
+from tests.ui import work
 from tests.ui.loops import BACK, CIRCLE, took
 from tests.ui.loops import REPORT as STUCK
 from tests.ui.panel.situations import (
@@ -135,6 +137,7 @@ def next_step(step: int) -> tuple[Event, ...]:
     return Transition(step, TransitionCode.NEXT_TURN, "read_file"), StepStarted(step + 1), REQUEST
 
 
+ABOUT = ("find the tests", "mend the settings", "read the docs")
 SKIP = Dispatched("c", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 0, "it failed 3 times in a row", (ROUTE,))
 CALL_FAILED = (
     *reply("I search.", SEARCH),
@@ -160,6 +163,37 @@ STUCK_HERE = replace(
     step=8,
     tried=tuple(replace(attempt, step=step) for attempt, step in zip(STUCK.tried, (5, 6, 7), strict=True)),
     steps_in_loop=7,
+)
+CALLS = [(f"call-a{number}", "task", {"description": about}) for number, about in enumerate(ABOUT, 1)]
+AGENTS: tuple[Event | float, ...] = (
+    *AT_WORK,
+    *reply("Three agents look at it.", *CALLS),
+    *(Dispatched(id, "task", Dispatch.CALL, DispatchReason.HEALTHY, 1, 0) for id, _, _ in CALLS),
+    *(ToolStarted(id, "task", about, {}) for (id, _, _), about in zip(CALLS, ABOUT, strict=True)),
+    *(work.LIMITS, *(work.created(f"a{number}", about) for number, about in enumerate(ABOUT, 1))),
+    *(work.admitted("a1", 1, 1), work.admitted("a2", 2, 2), work.admitted("a3", 3, 3)),
+    4.0,
+    *(work.moved("a1"), work.moved("a2", "may write_file run?", 2, asks=True)),
+    PermissionAsked("x", "write_file", "write_file settings.py", "it changes a file", "a2"),
+    work.ended("a3", AgentEnd.STUCK, "it read the same file again and again", 3.5),
+    2.0,
+)
+CROWD: tuple[Event | float, ...] = (
+    *AT_WORK,
+    *reply("Four hundred agents count.", *((f"call-a{n}", "task", {"description": "count"}) for n in range(1, 401))),
+    *(ToolStarted(f"call-a{n}", "task", f"count the lines of module {n}", {}) for n in range(1, 401)),
+    *work.crowd(),
+    1.5,
+)
+IN_THE_BACKGROUND: tuple[Event | float, ...] = (
+    *LOOKED,
+    *(work.command("b1"), work.begun("b1"), work.command("b2", "npm init"), work.begun("b2")),
+    *(work.command("b3", "pytest -q"), work.begun("b3"), work.created("a1", "read the docs", background=True)),
+    *(work.LIMITS, work.admitted("a1", 1, 1), work.moved("a1", "read_file README.md", 2)),
+    *(SPENT, *STEP_2, REQUEST, 2.0),
+    *reply("They run."),
+    *ended(TransitionCode.COMPLETED, "answered"),
+    *(43.0, work.quiet("b2"), 0.5, work.over("b3", 1), 17.0),
 )
 STORIES: dict[str, Sequence[Record]] = {
     "calm": story(
@@ -243,6 +277,9 @@ STORIES: dict[str, Sequence[Record]] = {
         *reply("I clean up.", ("b", "bash", {"command": "rm -rf build"})),
         PermissionAsked("b", "bash", "rm -rf build", "it runs a program"),
     ),
+    "agents": story(*AGENTS),
+    "crowd": story(*CROWD),
+    "background": story(*IN_THE_BACKGROUND),
     "loop-nudged": story(*IN_CIRCLES, *next_step(5), 1.0),
     "loop-stopped": story(
         *IN_CIRCLES,

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.events import (
+    AgentEnd,
     BreakerChanged,
     BreakerState,
     ChangeReason,
@@ -15,6 +16,7 @@ from harness.events import (
     DispatchLimits,
     DispatchLimitsSet,
     DispatchReason,
+    DropReason,
     Event,
     Failure,
     FailureCategory,
@@ -52,10 +54,12 @@ from harness.events import (
     TurnStarted,
     Usage,
     WaitOffered,
+    WorkDropped,
 )
 from harness.journal import read
 from harness.ui.panel.folding import PanelFold
 from harness.ui.panel.state import Panel
+from tests.ui import work
 from tests.ui.loops import CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
 from tests.ui.loops import REPORT as STUCK
 
@@ -109,6 +113,7 @@ def moved(key: str, before: BreakerState, to: BreakerState, why: ChangeReason, p
     return BreakerChanged(key, before, to, why, 3, 1, 1, probe_at, "overloaded")
 
 
+DROPPED = WorkDropped("a399", 399, DropReason.ENDED, dirty=False)
 OVERLOADED = Fault(FaultKind.OVERLOADED, "Overloaded", 529)
 FAILED = FaultOccurred(OVERLOADED, MODEL, 2)
 RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 3, 10, 4.0, NOW + 2.1, 6.0, 529, "req_1", "Overloaded")
@@ -182,5 +187,17 @@ CLIMBED = after(
 STOPPED_IN_A_LOOP = after(
     *(REPLIED, FOUND, took(Rung.NUDGE), took(Rung.SUBSTITUTE), took(Rung.STOP), STUCK),
     *ended(TransitionCode.LOOP_STOPPED, "stopped: read_file notes.txt, 4 times in a row; nothing freed it"),
+)
+TASK = (REPLIED, *(ToolStarted(f"call-a{number}", "task", "look", {}) for number in (1, 2, 3)))
+AGENTS = after(
+    *(*TASK, work.LIMITS, work.created("a1"), work.created("a2", "mend the settings"), work.created("a3", "read on")),
+    *(work.admitted("a1", 1, 1), work.admitted("a2", 2, 2), work.moved("a1")),
+    *(work.moved("a2", "may write_file run?", 2, asks=True), work.ended("a3", AgentEnd.STUCK, "it went in circles")),
+)
+CROWD = after(REPLIED, *work.crowd(), work.RESTS, DROPPED)
+COMMANDS = after(
+    *(REPLIED, *ended(TransitionCode.COMPLETED, "answered")),
+    *(work.command("b1"), work.begun("b1"), work.command("b2", "npm init"), work.begun("b2"), work.quiet("b2")),
+    *(work.command("b3", "pytest -q"), work.begun("b3"), work.over("b3", 1), work.command("b4", "sleep 60")),
 )
 ALL = {name: panel for name, panel in globals().items() if isinstance(panel, Panel)}

@@ -10,9 +10,15 @@ from textual.content import Content
 from textual.widgets import Static
 
 from harness.events import (
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
     BreakerState,
     CascadeChanged,
     CascadePhase,
+    CommandEnd,
+    CommandEnded,
+    CommandQuiet,
     CompactionEnded,
     CompactionStarted,
     Deferred,
@@ -21,6 +27,7 @@ from harness.events import (
     FailureCharged,
     Fault,
     FaultKind,
+    GateName,
     HealthRow,
     Intervened,
     ItemStatus,
@@ -51,6 +58,7 @@ from harness.ui.line import Line, Tone
 from harness.ui.panel.circling import Circle, Circling
 from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.state import Mark, ModelView, Panel, Phase
+from harness.ui.panel.working import AgentState, AgentView, CommandState, CommandView, GateView
 from tests.ui.panel.situations import ALL, NOW
 from tests.whole import WHOLE
 
@@ -139,6 +147,28 @@ TAKEN = st.builds(
 CIRCLING = st.builds(
     Circling, few(CIRCLE), few(TAKEN, 9), st.none() | st.builds(StuckReported, LOOP, SMALL, st.just(()), SMALL, TEXTS)
 )
+AGENT = st.builds(
+    AgentView,
+    NAME,
+    TEXT,
+    MOMENT,
+    st.sampled_from(AgentState),
+    st.booleans(),
+    st.none() | st.builds(AgentMoved, NAME, SMALL, TEXT, SMALL, TOKENS, SECONDS, st.booleans()),
+    st.none()
+    | st.builds(AgentEnded, NAME, st.sampled_from(AgentEnd), TEXT, SMALL, SMALL, SMALL, USAGE, SECONDS, SECONDS),
+)
+COMMAND = st.builds(
+    CommandView,
+    NAME,
+    TEXT,
+    MOMENT,
+    st.sampled_from(CommandState),
+    st.none() | st.builds(CommandQuiet, NAME, SECONDS, TEXT),
+    st.none()
+    | st.builds(CommandEnded, NAME, st.sampled_from(CommandEnd), st.none() | SMALL, SECONDS, TOKENS, TEXT, TEXT),
+)
+GATE = st.builds(GateView, st.sampled_from(GateName), SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
 ENDED = st.builds(TurnEnded, SMALL, CODE, TEXT, TEXT, USAGE, SECONDS, SMALL, SMALL, SECONDS)
 PANELS = st.builds(
     Panel,
@@ -159,6 +189,9 @@ PANELS = st.builds(
         st.builds(CascadeChanged, TEXT, st.sampled_from(CascadePhase), few(NAME), TEXT, SMALL, st.none() | SMALL)
     ),
     circling=CIRCLING,
+    agents=few(AGENT, 12),
+    commands=few(COMMAND, 12),
+    gates=few(GATE),
     plan=few(ITEM),
     deferred=few(DEFERRED),
     paused=st.none() | REPORT,
