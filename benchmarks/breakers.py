@@ -29,6 +29,7 @@ from harness.executor.dispatching import Dispatching
 from harness.executor.labels import Labels
 from harness.executor.tool_calls import ToolCalls
 from harness.permissions import Mode, Permissions
+from harness.processes import Processes
 from harness.tools import Effect, Toolbox, tool
 
 CALLS = 20_000
@@ -96,6 +97,7 @@ async def side_by_side() -> float:
             clock,
             workspace=Path(folder),
             outputs=Path(folder),
+            processes=Processes(),
             count_errors=False,
             log=logging.getLogger("benchmark"),
         )

@@ -68,7 +68,6 @@ from harness.recovery import (
     over_budget,
 )
 from harness.settings import Settings
-from harness.tools.process import end_left_over
 from harness.tools.tool import Tool
 from harness.wiring import wired
 
@@ -129,7 +128,7 @@ class Agent:
             outputs=outputs,
             reread=reread,
         )
-        self._limits, self._signals, self._outputs = parts.limits, parts.signals, parts.outputs
+        self._limits, self._signals, self._processes = parts.limits, parts.signals, parts.processes
         self._connection, self._calls = parts.connection, parts.calls
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
@@ -231,7 +230,7 @@ class Agent:
         """Close all connections, and end what commands left running in the background."""
         await self._calls.aclose()
         await self._connection.aclose()
-        await end_left_over(str(self._outputs))
+        await self._processes.aclose()
 
     # ── the turn ────────────────────────────────────────────────────────────────────────────────
 

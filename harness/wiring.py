@@ -44,6 +44,7 @@ from harness.experience_file import experience_file
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.permissions import Mode, Permissions
+from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings
 from harness.tools.tool import Tool
@@ -70,6 +71,7 @@ class Parts:
     rollbacks: Rollbacks
     rewinding: Rewinding
     remembering: Remembering
+    processes: Processes
     outputs: Path
     """Folder for results too long for the history."""
 
@@ -93,6 +95,7 @@ def wired(
     limits = recovery_limits(settings, interactive=asker.present)
     signals = Signals()
     turns = TurnTaking(conversation)
+    processes = Processes()
     counter = TokenCounter()
     connection = Connection(settings, log, counter, reread)
     permissions = Permissions(Mode(settings.permission_mode))
@@ -119,6 +122,7 @@ def wired(
         clock,
         workspace=settings.workspace,
         outputs=outputs,
+        processes=processes,
         count_errors=settings.count_errors,
         log=log,
     )
@@ -127,10 +131,13 @@ def wired(
         signals,
         workspace=settings.workspace,
         outputs=outputs,
+        processes=processes,
         time_s=settings.bash_timeout_s,
         result_characters=settings.result_characters,
     )
-    shortening = Shortening(calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs)
+    shortening = Shortening(
+        calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs, processes=processes
+    )
     executor = Executor(
         conversation, connection, calls, shortening, asker, limits, clock, signals, model=settings.model
     )
@@ -165,5 +172,6 @@ def wired(
         rollbacks=rollbacks,
         rewinding=rewinding,
         remembering=remembering,
+        processes=processes,
         outputs=outputs,
     )

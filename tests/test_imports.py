@@ -17,13 +17,14 @@ import harness
 
 PACKAGE = Path(harness.__file__).parent
 
-GROUND = {"errors", "secret", "clock", "visible"}
+GROUND = {"errors", "secret", "clock", "visible", "uninterrupted"}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate"}
 ROOMS = {
     *POLICY_ROOMS,
     "events",
     "model",
+    "processes",
     "tools",
     "checkpoints",
     "permissions",
@@ -57,15 +58,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "secret": {"events"},
     "clock": {"events"},
     "visible": {"events"},
+    "uninterrupted": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
     "escape": {"events"},
     "gate": {"events", "breakers"},  # one breaker for every key, also for a conversation (resilience Q5)
     "slots": {"events", "breakers", *GROUND},
-    "checkpoints": {"events", "tools", *GROUND},
+    "checkpoints": {"events", "processes", "tools", *GROUND},
     "graphs": {"events", "escape", "breakers", *GROUND},
     "model": {"events", *GROUND},
-    "tools": {"events", *GROUND},
+    "processes": {"events", *GROUND},
+    "tools": {"events", "processes", *GROUND},
     "permissions": {"events", "tools", *GROUND},
     "practice": {"events", "model", "tools", *GROUND},
     "journal": {"events", *GROUND},
@@ -181,13 +184,16 @@ def test_events_import_nothing_of_ours() -> None:
     assert not set().union(*map(rooms_imported, inside))
 
 
-@pytest.mark.parametrize("room", ["events", *sorted(POLICY_ROOMS), "model", "tools", "permissions", "practice"])
+BELOW = ["events", *sorted(POLICY_ROOMS), "model", "processes", "tools", "permissions", "practice"]
+
+
+@pytest.mark.parametrize("room", BELOW)
 def test_the_rooms_below_never_know_the_loop_or_a_front_end(room: str) -> None:
     assert not MAY_IMPORT[room] & (AGENT_LEVEL | FRONT)
 
 
 def test_the_screen_knows_the_session_and_none_of_the_policies() -> None:
-    below = {*POLICY_ROOMS, "model", "tools", "permissions", "practice", "journal", "agent"}
+    below = {*POLICY_ROOMS, "model", "processes", "tools", "permissions", "practice", "journal", "agent"}
     assert not MAY_IMPORT["ui"] & below
 
 

@@ -17,7 +17,7 @@ from harness.checkpoints.restoring import changes, restore
 from harness.checkpoints.scanning import Scan, Scanner
 from harness.checkpoints.tree import Tree
 from harness.checkpoints.values import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
-from harness.tools.waiting import uninterrupted
+from harness.uninterrupted import uninterrupted
 
 T = TypeVar("T")
 Proceed = Callable[[], None]

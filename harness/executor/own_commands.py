@@ -8,7 +8,7 @@ from harness.events import OWN_COMMAND, Origin, ToolEnded, ToolOutcome, ToolStar
 from harness.executor.waiting import Signals
 from harness.executor.words import sendable
 from harness.model import prompt
-from harness.tools.process import Limits
+from harness.processes import Limits, Processes
 from harness.tools.shell import bash_tool
 from harness.tools.tool import ToolContext, ToolResult, category_of
 from harness.tools.workspace import Workspace
@@ -25,6 +25,7 @@ class OwnCommands:
         *,
         workspace: Path,
         outputs: Path,
+        processes: Processes,
         time_s: float,
         result_characters: int,
     ) -> None:
@@ -32,6 +33,7 @@ class OwnCommands:
         Args:
             workspace: the folder that commands start in.
             outputs: folder for output too long for the history.
+            processes: starts the commands.
             time_s: seconds after which a command is ended.
             result_characters: most characters of output that the model is told.
         """
@@ -39,6 +41,7 @@ class OwnCommands:
         self._signals = signals
         self._workspace = Workspace(workspace)
         self._outputs = outputs
+        self._processes = processes
         self._tool = bash_tool(Limits(time_s=time_s), result_characters)
 
     async def run(self, command: str) -> None:
@@ -49,7 +52,7 @@ class OwnCommands:
         call_id = f"{OWN_COMMAND}{conversation.own_commands}"
         input = {"command": command}
         conversation.emit(ToolStarted(call_id, tool.name, tool.summarise(input), input))
-        context = ToolContext(self._workspace, self._outputs, call_id)
+        context = ToolContext(self._workspace, self._outputs, call_id, self._processes)
         began = asyncio.get_running_loop().time()
         running = asyncio.ensure_future(tool.run(context, tool.parse(input)))
         interrupted = asyncio.ensure_future(self._signals.interrupt.wait())

@@ -7,7 +7,7 @@ from harness.escape.ladder import Preferences
 from harness.escape.learning import Experience, Learner
 from harness.events import Notice
 from harness.experience_file import ExperienceError, ExperienceFile
-from harness.tools.waiting import uninterrupted
+from harness.uninterrupted import uninterrupted
 
 
 class Remembering:

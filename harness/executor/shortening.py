@@ -12,6 +12,7 @@ from harness.executor.model_calls import ModelCalls
 from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals, pause
 from harness.model import history, prompt
+from harness.processes import Processes
 from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
 from harness.recovery.compaction import (
     SUMMARY_TRIES,
@@ -75,6 +76,7 @@ class Shortening:
         *,
         workspace: Path,
         outputs: Path,
+        processes: Processes,
     ) -> None:
         self._calls = calls
         self._conversation = conversation
@@ -82,6 +84,7 @@ class Shortening:
         self._clock = clock
         self._workspace = workspace
         self._outputs = outputs
+        self._processes = processes
 
     # ── draining ────────────────────────────────────────────────────────────────────────────────
 
@@ -268,7 +271,7 @@ class Shortening:
         return (Message("user", (_text(lead),)), *messages) if lead else tuple(messages)
 
     def _context(self, call_id: str) -> ToolContext:
-        return ToolContext(Workspace(self._workspace), self._outputs, call_id)
+        return ToolContext(Workspace(self._workspace), self._outputs, call_id, self._processes)
 
     def _in_own_tokens(self, model: str, budget: int) -> int:
         """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary.

@@ -29,6 +29,7 @@ from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
 from harness.model import prompt
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, Permissions
+from harness.processes import Processes
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import shorten
 from harness.tools.tool import Tool, ToolContext, ToolResult, category_of
@@ -73,6 +74,7 @@ class ToolCalls:
         *,
         workspace: Path,
         outputs: Path,
+        processes: Processes,
         count_errors: bool,
         log: logging.Logger,
     ) -> None:
@@ -82,6 +84,7 @@ class ToolCalls:
             labels: says which results may not be fresh.
             workspace: the folder the tools work in.
             outputs: folder for results too long for the history.
+            processes: starts the children of tools.
             count_errors: an ordinary error result counts for the breaker as well (resilience Q3).
             log: gets the traceback of a tool that failed in a way it should not.
         """
@@ -97,6 +100,7 @@ class ToolCalls:
         """Answers a call that must not be made because it goes in circles (resilience B23)."""
         self._workspace = Workspace(workspace)
         self._outputs = outputs
+        self._processes = processes
         self._log = log
 
     async def answer(
@@ -262,7 +266,7 @@ class ToolCalls:
         )
 
     def _context(self, call: ToolCall) -> ToolContext:
-        return ToolContext(self._workspace, self._outputs, call.id)
+        return ToolContext(self._workspace, self._outputs, call.id, self._processes)
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────
 
@@ -283,7 +287,7 @@ class ToolCalls:
                 break
             length = max(SMALLEST_CUT, len(texts[at]) - excess)
             excess -= len(texts[at]) - length
-            context = ToolContext(self._workspace, self._outputs, answered[at][0])
+            context = ToolContext(self._workspace, self._outputs, answered[at][0], self._processes)
             whole = context.output_file.with_suffix(".result.txt")
             texts[at], _ = shorten(texts[at], length, whole)
         return texts

@@ -1,7 +1,7 @@
 """What the agent can do in the folder it works in."""
 
+from harness.processes import Limits
 from harness.tools.arguments import ArgumentError
-from harness.tools.process import LeftOver, Limits, end_left_over
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolHealth, ToolResult, tool
 from harness.tools.toolbox import Toolbox, standard_tools
 from harness.tools.workspace import OutsideWorkspace, PathError, Workspace
@@ -9,7 +9,6 @@ from harness.tools.workspace import OutsideWorkspace, PathError, Workspace
 __all__ = [
     "ArgumentError",
     "Effect",
-    "LeftOver",
     "Limits",
     "OutsideWorkspace",
     "PathError",
@@ -20,7 +19,6 @@ __all__ = [
     "ToolResult",
     "Toolbox",
     "Workspace",
-    "end_left_over",
     "standard_tools",
     "tool",
 ]

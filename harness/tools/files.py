@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from harness.events import FailureCategory, Json, Revision, ToolOutcome
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
-from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import PathError, resolve_within
+from harness.uninterrupted import uninterrupted
 
 ANSWERS = frozenset(
     {

@@ -13,13 +13,13 @@ from typing import Any
 from pydantic import Field
 
 from harness.events import FailureCategory, Json, ToolOutcome
+from harness.processes import Finished, Limits
 from harness.tools import grep_worker
 from harness.tools.arguments import Arguments
 from harness.tools.files import broken, on_disk, refused
 from harness.tools.ignoring import walk_files
 from harness.tools.output import readable, shorten
 from harness.tools.patterns import compile_glob
-from harness.tools.process import Finished, Limits, run
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult
 from harness.tools.workspace import require_file
 
@@ -122,13 +122,12 @@ async def _search(
     with tempfile.TemporaryFile() as task:
         task.write(json.dumps(asdict(search)).encode() + b"\n" + b"".join(os.fsencode(path) + b"\0" for path in files))
         task.seek(0)
-        return await run(
+        return await context.processes.run(
             (sys.executable, "-I", "-S", "-W", "ignore", str(WORKER)),
             cwd=context.workspace.root,
             environment=os.environ,
             sink=output.extend,
             limits=limits,
-            owner=str(context.outputs),
             stdin=task,
         )
 

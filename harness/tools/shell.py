@@ -10,10 +10,10 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.events import CommandEnd, FailureCategory, Json, ToolOutcome
+from harness.processes import Finished, Limits
 from harness.tools.arguments import Arguments, broken_rule
 from harness.tools.background import LONGEST_BACKGROUND_S, Background, CommandState, begun_text
 from harness.tools.output import Output
-from harness.tools.process import Finished, Limits, run
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
 from harness.visible import visible
 
@@ -142,13 +142,12 @@ async def _begin(background: Background, context: ToolContext, arguments: Backgr
 async def _run(context: ToolContext, line: str, limits: Limits, result_characters: int) -> ToolResult:
     output = Output(result_characters, context.output_file)
     try:
-        finished = await run(
+        finished = await context.processes.run(
             shell_command(line),
             cwd=context.workspace.root,
             environment=shell_environment(os.environ),
             sink=output.feed,
             limits=limits,
-            owner=str(context.outputs),
         )
     except OSError as error:
         output.finish()

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, overload
@@ -12,10 +12,11 @@ from typing import Any, overload
 from pydantic import BaseModel, create_model
 
 from harness.events import FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
+from harness.processes import Processes
 from harness.tools.arguments import Arguments, parse, schema_of
 from harness.tools.output import as_text, shorten
-from harness.tools.waiting import uninterrupted
 from harness.tools.workspace import Workspace
+from harness.uninterrupted import uninterrupted
 from harness.visible import visible
 
 RESULT_CHARACTERS = 50_000
@@ -66,6 +67,8 @@ class ToolContext:
     outputs: Path
     """Folder of the session for outputs too long for the history; made when first needed."""
     call_id: str
+    processes: Processes = field(default_factory=Processes)
+    """Starts the call's child processes."""
 
     @property
     def output_file(self) -> Path:

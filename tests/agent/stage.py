@@ -55,8 +55,8 @@ from harness.practice.exchange import RecordedRequest
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.processes.values import MARK
 from harness.settings import Loaded, Settings, load
-from harness.tools.process import MARK
 from harness.tools.tool import Tool
 
 KEY = "sk-ant-recognisable-key-0123456789"
@@ -321,16 +321,17 @@ def left_running(settings: Settings, within_s: float = 1.0) -> list[str]:
     `within_s` has passed: what is reported lives on.
     """
     deadline = time.monotonic() + within_s
-    while (found := _marked(str(settings.state_dir))) and time.monotonic() < deadline:
+    while (found := _marked(settings.workspace)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return found
 
 
-def _marked(beginning: str) -> list[str]:
+def _marked(workspace: Path) -> list[str]:
     found = []
     for process in psutil.process_iter():
         try:
-            if process.environ().get(MARK, "").startswith(beginning) and process.status() != psutil.STATUS_ZOMBIE:
+            ours = MARK in process.environ() and Path(process.cwd()).is_relative_to(workspace)
+            if ours and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(" ".join(process.cmdline()))
         except psutil.Error:
             continue

@@ -21,6 +21,7 @@ from harness.executor.labels import Labels
 from harness.executor.outcomes import finish_of
 from harness.executor.tool_calls import ToolCalls
 from harness.permissions import Mode, Permissions
+from harness.processes import Processes
 from harness.tools import Limits, ToolError, ToolResult, tool
 from harness.tools.grepping import grep_tool
 from harness.tools.toolbox import Toolbox, standard_tools
@@ -91,6 +92,7 @@ class Bench:
             clock,
             workspace=self.folder,
             outputs=self.folder.parent / "outputs",
+            processes=Processes(),
             count_errors=count_errors,
             log=logging.getLogger("test"),
         )

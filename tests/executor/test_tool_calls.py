@@ -15,6 +15,7 @@ from harness.executor.dispatching import Dispatching
 from harness.executor.labels import Labels
 from harness.executor.tool_calls import ToolCalls
 from harness.permissions import Mode, Permissions
+from harness.processes import Processes
 from harness.tools.tool import Effect, tool
 from harness.tools.toolbox import Toolbox
 
@@ -39,6 +40,7 @@ async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(
         clock,
         workspace=tmp_path,
         outputs=tmp_path / "outputs",
+        processes=Processes(),
         count_errors=False,
         log=logging.getLogger("test"),
     )

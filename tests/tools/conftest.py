@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.tools.process import Limits
+from harness.processes import Limits
 from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
 

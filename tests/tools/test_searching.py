@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import FailureCategory, Json, ToolOutcome
+from harness.processes import Limits
 from harness.tools.globbing import glob_tool
 from harness.tools.grepping import WORKER, grep_tool
 from harness.tools.ignoring import walk_files
 from harness.tools.patterns import compile_glob
-from harness.tools.process import Limits
 from harness.tools.reading import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.events import FailureCategory, ToolOutcome
+from harness.processes import Finished, LeftOver, Limits
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
-from harness.tools.process import Finished, LeftOver, Limits, end_left_over
 from harness.tools.reading import read_file_tool
 from harness.tools.shell import bash_tool, judge, shell_environment
 from harness.tools.tool import ToolContext, ToolResult
@@ -89,7 +89,7 @@ async def test_a_background_child_is_named(context: ToolContext, limits: Limits)
     assert result.content.startswith(
         "up\n\n[exit 0; still running in the background, its output no longer read: sleep ("
     )
-    assert await end_left_over(str(context.outputs), limits) == ()
+    assert await context.processes.aclose() == ()
 
 
 async def test_ten_megabytes_are_shortened_and_kept_whole(context: ToolContext, limits: Limits) -> None:

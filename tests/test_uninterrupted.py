@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from harness.tools.waiting import uninterrupted
+from harness.uninterrupted import uninterrupted
 
 pytestmark = pytest.mark.anyio
 

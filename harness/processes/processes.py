@@ -1,0 +1,170 @@
+"""The one owner of every child process of the program (resilience D5, D6, D11)."""
+
+import asyncio
+import errno
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, TYPE_CHECKING
+
+from harness.processes.values import MARK, End, ExitCounts, Finished, LeftOver, Limits
+
+if TYPE_CHECKING:
+    from harness.processes.child import Child
+    from harness.processes.command import Command
+
+
+class Processes:
+    """Starts the child processes of a program, and leaves none behind.
+
+    Every command leads a session of its own. What belongs to it is found by `harness.processes.tree`, which is imported
+    with the first command, because what it needs to look at processes is large.
+
+    Not started here, because they end in ways of their own: the person's external editor, which has the terminal, and
+    the app behind `harness serve`, which ends itself when its lifeline does.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        """`limits` are those of commands that are given none."""
+        self._limits = limits or Limits()
+        self._mark = token_hex(8)
+        self._ends: Counter[End] = Counter()
+        self._started = 0
+        self._slowest_end_s = 0.0
+        self._commands: dict[Command, None] = {}
+        """Those that run, and those that left something running."""
+        self._children: dict[Command, Child] = {}
+        self._handed_over: set[str] = set()
+        """Marks of commands that are not ours any more."""
+        self._endings: set[asyncio.Task[None]] = set()
+        self._closing: asyncio.Task[tuple[LeftOver, ...]] | None = None
+
+    async def run(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        sink: Callable[[bytes], None],
+        limits: Limits | None = None,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> Finished:
+        """Run `command` to its end; `sink` gets stdout and stderr in one stream, in the order of writing.
+
+        When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
+        the command cannot be started, ValueError when it holds a null byte.
+        """
+        from harness.processes.running import to_its_end
+
+        reading, writing = os.pipe()
+        try:
+            running = self._begin(command, cwd, environment, writing, stdin)
+        except BaseException:
+            os.close(reading)
+            raise
+        finally:
+            os.close(writing)
+        return await to_its_end(running, reading, sink, limits or self._limits)
+
+    async def start(
+        self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: Path
+    ) -> "Child":
+        """Start `command` and return at once; stdout and stderr go into the file `output`, which only its owner can
+        read. Raises like `run`."""
+        from harness.processes.child import Child
+
+        output.parent.mkdir(parents=True, exist_ok=True)
+        writing = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        try:
+            running = self._begin(command, cwd, environment, writing)
+        finally:
+            os.close(writing)
+        self._children[running] = Child(running, output, self._limits, self._let_go)
+        return self._children[running]
+
+    @property
+    def children(self) -> "tuple[Child, ...]":
+        """Those that `start` began, that have not ended and are still ours."""
+        return tuple(self._children.values())
+
+    @property
+    def counts(self) -> ExitCounts:
+        """How the commands ended until now, those of `run` included."""
+        ends = {how.name.lower(): self._ends[how] for how in End}
+        return ExitCounts(self._started, **ends, slowest_end_s=self._slowest_end_s)
+
+    async def aclose(self) -> tuple[LeftOver, ...]:
+        """Start nothing any more, and end everything that lives: TERM to all at the same time, 3 s, KILL (D11).
+
+        Returns what could not be ended. Calling it again waits for the first call. Cancelled once, it goes on to the
+        end and is cancelled then; cancelled twice, it kills at once.
+        """
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        cancelled: asyncio.CancelledError | None = None
+        while not self._closing.done():
+            try:
+                await asyncio.wait({self._closing})
+            except asyncio.CancelledError as error:
+                if cancelled is not None:
+                    self._kill_at_once()
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+        return self._closing.result()
+
+    def _begin(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        output: int,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> "Command":
+        from harness.processes.command import Command
+        from harness.processes.leader import Leader
+        from harness.processes.tree import ProcessTree
+
+        if self._closing is not None:
+            raise OSError(errno.ESHUTDOWN, "the program is ending and starts nothing any more")
+        mark = f"{self._mark}.{self._started + 1}"
+        marks = " ".join((*environment.get(MARK, "").split(), mark))
+        leader = Leader(command, cwd=cwd, environment={**environment, MARK: marks}, output=output, stdin=stdin)
+        self._started += 1
+        running = Command(leader, ProcessTree(mark, leader.process), mark, self._settled)
+        self._commands[running] = None
+        return running
+
+    def _settled(self, command: "Command", how: End, seconds: float) -> None:
+        self._children.pop(command, None)
+        if not command.finished.result().left:
+            self._commands.pop(command, None)
+        if command.mark not in self._handed_over:
+            self._ends[how] += 1
+            self._slowest_end_s = max(self._slowest_end_s, seconds)
+
+    def _let_go(self, command: "Command") -> None:
+        del self._children[command], self._commands[command]
+        self._handed_over.add(command.mark)
+        self._ends[End.HANDED_OVER] += 1
+
+    async def _close(self) -> tuple[LeftOver, ...]:
+        if not self._started:
+            return ()
+        from harness.processes.command import end_commands
+        from harness.processes.tree import ProcessTree
+
+        ending = {command.mark: command.ending for command in self._commands if command.ending}
+        others = [command for command in self._commands if not command.ending]
+        everything = ProcessTree(f"{self._mark}.", spared=self._handed_over | ending.keys())
+        self._endings = {*ending.values(), end_commands(others, self._limits, everything)}
+        await asyncio.wait(self._endings)
+        trees = (everything, *(command.tree for command in self._commands))
+        return tuple(dict.fromkeys(process for tree in trees for process in tree.left_over()))
+
+    def _kill_at_once(self) -> None:
+        for ending in self._endings:
+            ending.cancel()
