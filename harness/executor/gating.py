@@ -18,6 +18,7 @@ from typing import TypeVar
 from harness.clock import Clock
 from harness.events import (
     ConversationBreakerChanged,
+    ConversationRemoved,
     DropReason,
     Ending,
     Event,
@@ -278,6 +279,8 @@ class Gating:
             case WorkDropped(key=key, reason=reason) if place := self._waiting.get(key):
                 if reason is not DropReason.QUEUE_FULL or not self._gate.limits.max_queue_size:
                     self._refuse(place, reason)
+            case ConversationRemoved(key=key) if place := self._waiting.get(key):
+                self._refuse(place, DropReason.ENDED)
             case ConversationBreakerChanged(key=key, until=float(until)) if place := self._waiting.get(key):
                 if until > now:
                     self._refuse(place, DropReason.PAUSED)

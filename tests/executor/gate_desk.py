@@ -38,12 +38,12 @@ class Desk:
         """Of those whose work has begun: set it, and the work is over."""
         self.begun: list[int] = []
         """In the order in which their work began."""
-        self.inside = self.most = 0
+        self.inside = self.most = self._asked = 0
 
     def ask(self, *keys: str) -> None:
         """One more caller for each key."""
         for key in keys:
-            number = len(self.tasks) + 1
+            number = self._asked = self._asked + 1
             self.tasks[number] = asyncio.ensure_future(self._run(number, key))
 
     async def asks(self, *keys: str) -> None:
@@ -87,6 +87,13 @@ class Desk:
         error = self.tasks[number].exception()
         assert isinstance(error, NotAdmitted)
         return error
+
+    def forget(self) -> None:
+        """Callers whose task is over are not needed any more; each of them was answered."""
+        for number in [number for number, task in self.tasks.items() if task.done()]:
+            assert self.fate(number)
+            del self.tasks[number]
+            self.ends.pop(number, None)
 
     def tasks_left(self) -> int:
         """Tasks that still run and did not before."""

@@ -265,6 +265,14 @@ async def test_the_end_of_a_key_turns_away_what_waits_and_lets_finish_what_runs(
     assert desk.fate(4) == "runs"
 
 
+async def test_the_end_of_a_key_also_turns_away_what_waits_outside_of_the_queue() -> None:
+    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    await desk.asks("a", "b", "c")
+    desk.gating.end("b")
+    await quiet()
+    assert [desk.fate(number) for number in (1, 2, 3)] == ["runs", "ended", "waits"]
+
+
 async def test_a_key_that_ends_between_the_start_and_the_work_does_not_begin() -> None:
     desk = Desk(GateLimits(max_concurrent=1))
     await desk.asks("a", "b", "c")
