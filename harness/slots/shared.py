@@ -14,8 +14,8 @@ from harness.slots.store import Claim, Entry, SlotsError, Store
 
 LEASE_S = 10.0
 """How long the slots of a session last that nobody hears of any more."""
-HEARTBEAT_S = 3.0
-"""Three heartbeats may fail before a lease is over."""
+BEATS = 0.3
+"""Share of a lease after which it is renewed: three heartbeats in a row may fail."""
 LOOK_AGAIN_S = (0.1, 0.25)
 """Shortest and longest pause of one who waits; each is drawn, so that not all come at once."""
 
@@ -59,6 +59,7 @@ class SharedSlots:
         self._lost = lost
         self._draw = draw or random.Random()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="slots")
+        self._waiting: set[str] = set()
         self._held: set[str] = set()
         self._renewed = clock.now()
         self._heartbeat: asyncio.Task[None] | None = None
@@ -79,12 +80,16 @@ class SharedSlots:
         Raises SlotsError when the store cannot be used, or was closed.
         """
         claim = Claim(secrets.token_hex(8), self._owner, key, self._lease_s)
+        self._waiting.add(claim.id)
         try:
             while not (await self._call(self._store.ask, claim, limit, self._clock.now())).started:
                 await self._clock.sleep(self._draw.uniform(*LOOK_AGAIN_S))
+            self._check_open()
         except BaseException:
             self._withdraw(claim.id)
             raise
+        finally:
+            self._waiting.discard(claim.id)
         self._held.add(claim.id)
         self._keep_renewing()
         return claim.id
@@ -109,9 +114,8 @@ class SharedSlots:
         self._closed = True
         if self._heartbeat is not None:
             self._heartbeat.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._heartbeat
-        for claim in sorted(self._held):
+            await asyncio.wait([self._heartbeat])
+        for claim in sorted(self._held | self._waiting):
             self._withdraw(claim)
         self._held.clear()
         await asyncio.wrap_future(self._thread.submit(self._store.close))
@@ -129,7 +133,7 @@ class SharedSlots:
 
     async def _renew(self) -> None:
         while self._held:
-            await self._clock.sleep(HEARTBEAT_S)
+            await self._clock.sleep(BEATS * self._lease_s)
             asked, now = tuple(sorted(self._held)), self._clock.now()
             try:
                 still = await self._call(self._store.renew, asked, now)
@@ -144,6 +148,9 @@ class SharedSlots:
                     self._lost(claim)
 
     async def _call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._check_open()
+        return await asyncio.wrap_future(self._thread.submit(work, *args, **kwargs))
+
+    def _check_open(self) -> None:
         if self._closed:
             raise SlotsError("The slots of this session are closed.")
-        return await asyncio.wrap_future(self._thread.submit(work, *args, **kwargs))
