@@ -2,13 +2,14 @@
 """A request cut into clauses, one for each thing that is asked."""
 
 import re
+from collections.abc import Iterator
 
 from harness.practice.improviser.mentions import Sentence
 
 _VERBS = (
     r"read|show|open|list|find|search|grep|look|create|make|write|save|store|append|add|replace|change|rename|delete|remove|run|"
     r"execute|start|count|compare|diff|tell|give|summari[sz]e|explain|check|print|display|edit|insert|move|copy|what|which|how|"
-    r"put|test|commit|calculate|describe|report"
+    r"put|test|commit|calculate|describe|report|kill|use|delegate"
 )
 _TE = (
     r"(?:読んで|開いて|探して|検索して|調べて|実行して|走らせて|動かして|作って|作成して|書いて|書き込んで|保存して|一覧して|"
@@ -30,6 +31,19 @@ _BREAKS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _TE_BREAK = re.compile(rf"({_TE})(?!\s*{_POLITE})(?![^。\n]*ように|、?\s*(?:内容|中身|本文)は)(?:から)?[、,\s]*")
+_AGENTS = re.compile(r"\b(?:sub)?agents?\b(?![./])|\bdelegate\b|エージェント|(?<![\w.])a\d+\s*(?:to\b|に)", re.I)
+_COURTESY = re.compile(r"(?:\b(?:please|now|first|then|and|also|(?:can|could|would|will) you|i want you to|i'd like you to)[,\s]*)+$", re.I)  # fmt: skip
+_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\s*\n\s*(?!\ue000)|\s*;\s*|(?<=[。！？])\s*")
+_ORDER = re.compile(
+    r"(?<![\w.])(?:(?:use|start|launch|spawn|run|send|ask|tell|get|have|let|dispatch|assign)\s+(?:up\s+)?(?:(?:[\w-]+\s+){0,3}?(?:sub[- ]?)?agents?\b(?![./])|a\d+\b)|delegate\b)",
+    re.I,
+)
+"""The words with which work is given to an agent. What follows in the sentence is for the agent."""
+_MEANS = re.compile(
+    r"\b(?:with|using|through|by)\s+(?:[\w-]+\s+){0,3}?(?:sub[- ]?)?agents?(?:\s+(?:in the background|in parallel))?\W*$|エージェント|^a\d+\s*に",
+    re.I,
+)
+"""The same, of the whole sentence."""
 _NOISE = re.compile(
     r"^(?:please|(?:can|could|would|will) you|i want you to|i'd like you to|first|now|okay|ok|so|and|then|use (?:the )?\w+(?: tool)? to)[,\s]+",
     re.I,
@@ -38,12 +52,27 @@ _NOISE = re.compile(
 
 def clauses_of(whole: Sentence) -> tuple[Sentence, ...]:
     """The clauses of a request, in order, without the words of courtesy before them."""
-    separated = _TE_BREAK.sub(lambda match: f"{match[1]}\n", whole.text)
-    pieces = [_bare(piece) for piece in _BREAKS.split(separated)]
+    pieces = [_bare(piece) for piece in _pieces(whole.text)]
     return tuple(whole.part(piece) for piece in pieces if re.search(r"[\w\ue000]", piece)) or (whole,)
 
 
+def _pieces(text: str) -> Iterator[str]:
+    """What gives work to an agent stays whole: the agent takes it apart."""
+    if not _AGENTS.search(text):
+        yield from _split(text)
+        return
+    for sentence in _SENTENCES.split(text):
+        order = _ORDER.search(sentence)
+        end = order.start() if order else 0 if _MEANS.search(sentence) else len(sentence)
+        yield from _split(_COURTESY.sub("", sentence[:end]))
+        yield sentence[end:]
+
+
+def _split(text: str) -> Iterator[str]:
+    yield from _BREAKS.split(_TE_BREAK.sub(lambda match: f"{match[1]}\n", text))
+
+
 def _bare(piece: str) -> str:
-    while match := _NOISE.match(piece.strip()):
+    while not _AGENTS.search(piece) and (match := _NOISE.match(piece.strip())):
         piece = piece.strip()[match.end() :]
     return piece.strip()

@@ -3,6 +3,7 @@
 import re
 
 from harness.practice.improviser import phrases as say
+from harness.practice.improviser.background_plans import begin
 from harness.practice.improviser.file_plans import list_files, read_file
 from harness.practice.improviser.goals import AboutProject, Aspect, ListFiles, ReadFile, RunCommand, RunTests, UseTool
 from harness.practice.improviser.own_tools import call_of
@@ -20,7 +21,9 @@ _COMMAND_NOT_FOUND = 127
 
 
 def run_command(setting: Setting, goal: RunCommand) -> Plan:
-    """Run a command line and show what it wrote."""
+    """Run a command line and show what it wrote; in the background, only begin it."""
+    if goal.background:
+        return (yield from begin(setting, goal.command))
     call = setting.tools.run(goal.command)
     (result,) = yield Ask(setting.say(say.WILL_RUN, command=_short(goal.command)), (call,))
     other = _OTHER_PYTHON.sub("python3 ", goal.command)
@@ -63,6 +66,8 @@ def run_tests(setting: Setting, goal: RunTests) -> Plan:
     command = test_command(paths, makefile)
     if command is None:
         return setting.say(say.NO_TESTS)
+    if goal.background:
+        return (yield from begin(setting, command))
     call = setting.tools.run(command)
     (result,) = yield Ask(setting.say(say.WILL_RUN, command=command), (call,))
     if result.failed and "No module named pytest" in result.text:

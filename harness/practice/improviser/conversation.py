@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.events import Json
+from harness.practice.improviser.arrivals import arrivals_in
 from harness.practice.improviser.language import Language, language_of
 from harness.practice.improviser.summary_form import parse_summary
 from harness.practice.improviser.user_text import UserText, kind_of, restated_request, without_reminders
-from harness.practice.improviser.values import Call, Exchange, Result, Turn
+from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
 
 SHORTEST_LIMIT = 1
 DEFAULT_LIMIT = 8_000
@@ -65,9 +66,11 @@ class _Draft:
     said: list[str] = field(default_factory=list)
     answered: bool = False
     paused_after: int | None = None
+    arrivals: list[Arrival] = field(default_factory=list)
 
     def done(self) -> Turn:
-        return Turn(self.prompt, tuple(self.exchanges), "\n".join(self.said), self.answered, self.paused_after)
+        said = "\n".join(self.said)
+        return Turn(self.prompt, tuple(self.exchanges), said, self.answered, self.paused_after, tuple(self.arrivals))
 
 
 @dataclass(slots=True)
@@ -110,6 +113,9 @@ class _Reader:
         if prompts:
             self.settle()
             self.drafts.append(_Draft(prompts[-1]))
+        for kind, text in kinds:
+            if kind is UserText.ARRIVED:
+                self._arrived(arrivals_in(text))
 
     def _result(self, block: Json) -> None:
         call = self.open_calls.pop(_string(block.get("tool_use_id")), None)
@@ -121,6 +127,13 @@ class _Reader:
             _string(part.get("text")) for part in _blocks(block.get("content")) if part.get("type") == "text"
         )
         self._draft().exchanges.append(Exchange(call, Result(text, failed=block.get("is_error") is True)))
+
+    def _arrived(self, arrivals: tuple[Arrival, ...]) -> None:
+        """Told at the end of the turn in progress; where there is none, they begin one."""
+        self.settle()
+        if not self.drafts or self.drafts[-1].answered:
+            self.drafts.append(_Draft(""))
+        self.drafts[-1].arrivals += arrivals
 
     def _pause(self) -> None:
         """What failed up to here is tried again when the turn is taken up."""
@@ -183,7 +196,8 @@ def read_request(request: Json) -> Conversation:
 
 
 def _of(past: Turn) -> _Draft:
-    return _Draft(past.prompt, list(past.exchanges), [past.said] if past.said else [], past.answered, past.paused_after)
+    said = [past.said] if past.said else []
+    return _Draft(past.prompt, list(past.exchanges), said, past.answered, past.paused_after, list(past.arrivals))
 
 
 def _summarises(system: Any) -> bool:

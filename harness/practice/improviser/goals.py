@@ -157,6 +157,7 @@ class RunCommand(Changing):
     """A command line."""
 
     command: str
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,44 @@ class RunTests(Changing):
 
     wants_fix: bool = False
     """The person also hopes that what fails is repaired; rules cannot do that, and the answer says so."""
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work for one agent."""
+
+    title: str
+    prompt: str
+    agent: str | None = None
+    """An agent that has worked before and is to go on; None: a new one."""
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delegate(Changing):
+    """Work for agents, side by side."""
+
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListBackground(Goal):
+    """What runs in the background."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowBackground(Goal):
+    """What a command in the background wrote."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopBackground(Changing):
+    """The end of a command in the background."""
+
+    id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,20 @@
 
 from harness.events import Json
 from harness.practice.improviser import phrases as say
+from harness.practice.improviser.arrivals import told
 from harness.practice.improviser.conversation import Conversation, read_request
 from harness.practice.improviser.cutting import remaining, within_limit
+from harness.practice.improviser.delegation_plans import report_of
 from harness.practice.improviser.detours import calls_that_worked, named, with_detours
-from harness.practice.improviser.goals import Talk, Topic
+from harness.practice.improviser.errands import Errand
+from harness.practice.improviser.goals import Delegate, Talk, Topic
 from harness.practice.improviser.intents import Understanding, understand
 from harness.practice.improviser.planning import Progress, replay
 from harness.practice.improviser.plans import plan_for
 from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.summary import summarise
-from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Call
+from harness.practice.improviser.toolset import ToolSet, tool_set
+from harness.practice.improviser.values import Call, Exchange, Turn
 from harness.practice.replies import ScriptedReply
 
 _SAYS_WHO_IT_IS = frozenset({Topic.IDENTITY, Topic.HELP, Topic.NOT_UNDERSTOOD, Topic.BEYOND})
@@ -43,6 +46,8 @@ def _whole_answer(conversation: Conversation) -> tuple[str, tuple[Call, ...]]:
     setting = Setting(conversation.language, tools)
     understood = understand(conversation.turns, tools)
     turn = conversation.turn
+    if sent := _sent_by_another(tools, turn, understood):
+        return _report(conversation, setting, Understanding(()), Progress(report_of(setting, sent))), ()
     progress = replay(with_detours(setting, plan_for(setting, understood.goals)), turn.standing)
     if progress.ask is not None:
         done = named(setting, calls_that_worked(turn.standing))
@@ -51,10 +56,18 @@ def _whole_answer(conversation: Conversation) -> tuple[str, tuple[Call, ...]]:
     return _report(conversation, setting, understood, progress), ()
 
 
+def _sent_by_another(tools: ToolSet, turn: Turn, understood: Understanding) -> tuple[Exchange, ...]:
+    """Tasks of agents that were not asked for here but, in this turn, by whoever answered before: a script."""
+    if any(isinstance(goal, Delegate) for goal in understood.goals):
+        return ()
+    return tuple(one for one in turn.exchanges if tools.is_errand(one.call, Errand.DELEGATE))
+
+
 def _report(conversation: Conversation, setting: Setting, understood: Understanding, progress: Progress) -> str:
     """The report, with what was not understood, and with who is speaking if that was not said before."""
     parts = [progress.report]
     parts += [setting.say(say.UNCLEAR, part=part) for part in understood.unclear]
+    parts.append(told(setting, conversation.turn.arrivals))
     introduced = any(phrase in conversation.said for phrase in (say.INTRODUCTION.english, say.INTRODUCTION.japanese))
     says_who = any(isinstance(goal, Talk) and goal.topic in _SAYS_WHO_IT_IS for goal in understood.goals)
     if not introduced and not says_who and not any(turn.answered for turn in conversation.earlier):

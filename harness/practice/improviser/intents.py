@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from harness.practice.improviser.changing_rules import CHANGING
 from harness.practice.improviser.clauses import clauses_of
+from harness.practice.improviser.giving_rules import GIVING
 from harness.practice.improviser.goals import Aspect, Goal, ReadFile, SaveReport, Talk, Topic
 from harness.practice.improviser.memory import Memory
 from harness.practice.improviser.mentions import Sentence, sentence
@@ -21,7 +22,7 @@ from harness.practice.improviser.toolset import ToolSet
 from harness.practice.improviser.values import Turn
 
 TABLE: tuple[Rule, ...] = (*FIRST, *CHANGING, *LOOKING, *LAST)
-"""All that the practice model understands, in the order in which it is tried."""
+"""All that it understands but what is given away, in the order in which it is tried."""
 
 REMEMBERED_TURNS = 30
 """How far back "it" may reach."""
@@ -41,7 +42,11 @@ def understand(turns: tuple[Turn, ...], tools: ToolSet) -> Understanding:
     """What the last of the turns asks for, in the light of those before it."""
     memory = Memory()
     for turn in turns[-1 - REMEMBERED_TURNS : -1]:
+        if not turn.prompt and turn.arrivals:
+            continue
         memory = memory.after(_read(turn.prompt, memory, tools).goals).having_seen(turn)
+    if not turns[-1].prompt and turns[-1].arrivals:
+        return Understanding(())
     return _read(turns[-1].prompt, memory, tools)
 
 
@@ -65,6 +70,9 @@ def _read(prompt: str, memory: Memory, tools: ToolSet) -> Understanding:
 
 
 def _goals_of(clause: Sentence, memory: Memory, tools: ToolSet) -> tuple[Goal, ...]:
+    for rule in GIVING:
+        if goals := rule.goals(clause, memory):
+            return goals
     if own := goal_for_own_tool(clause, tools, by_name=True):
         return (own,)
     for rule in TABLE:

@@ -165,6 +165,10 @@ class Sentence:
         """A piece of this text, marks included, as a sentence of its own."""
         return Sentence(text.strip(), self.quotes)
 
+    def retold(self, text: str) -> str:
+        """A piece of this text for somebody else to read: with its quotes put back, in quotation marks."""
+        return _MARK.sub(lambda mark: _in_marks(self.quotes[int(mark[1])]), text).strip()
+
     def restored(self, text: str) -> str:
         """A piece of this text with its quotes put back, without quotation marks."""
         return _MARK.sub(lambda mark: self.quotes[int(mark[1])], text).strip()
@@ -180,6 +184,12 @@ def sentence(text: str) -> Sentence:
 
     marked = _QUOTES.sub(set_apart, text.replace("\ue000", "").replace("\ue001", ""))
     return Sentence(marked.strip()[:LONGEST_SENTENCE], tuple(quotes))
+
+
+def _in_marks(quote: str) -> str:
+    if "\n" in quote:
+        return f"```\n{quote}\n```"
+    return f"`{quote}`" if '"' in quote else f'"{quote}"'
 
 
 def _as_written(name: str) -> str:

@@ -43,8 +43,8 @@ BEYOND = Phrase(
     "それには本当に考える力が必要で、私にはできません。私は AI ではなくルールベースの練習用モデルです。例えば次のことならできます。\n\n- ファイルを読んで関数の一覧を出す\n- ファイルの中の「a」を「b」に置き換える\n- テストを実行して、失敗した箇所を伝える",
 )
 HELP = Phrase(
-    "I am a rule-based practice model. I understand plain requests like these, also several in one sentence:\n\n- Files: “list the files in src”, “read README.md”, “what are its headings?”, “first 5 lines of it”, “which functions does app.py define?”\n- Search: “find TODO in *.py files”, “find all markdown files”, “how many lines has app.py?”, “compare a.txt and b.txt”\n- Change: “create notes.txt with the text “buy milk””, “append “eggs” to it”, “replace “milk” with “tea” in notes.txt”\n- Run: “run `python3 --version`”, “run the tests”, “which branch am I on?”, “show the last 3 commits”\n- Together: “read A.md and B.md, then write a summary to C.md”\n- And: “what is 17 * 4?”, “which tools do you have?”",
-    "私はルールベースの練習用モデルです。次のような簡単な依頼が分かります。一文で複数頼んでいただいても構いません。\n\n- ファイル: 「srcフォルダのファイルを一覧して」「README.md を読んで」「見出しを教えて」「app.py にはどんな関数がありますか」\n- 検索: 「TODO を探して」「Pythonファイルを探して」「app.py は何行ありますか」「a.txt と b.txt を比較して」\n- 変更: 「notes.txt を作って、内容は「牛乳」」「notes.txt に「卵」を追加して」「notes.txt の「牛乳」を「お茶」に置き換えて」\n- 実行: 「`python3 --version` を実行して」「テストを実行して」「今どのブランチですか」「最後のコミットを3件見せて」\n- まとめて: 「A.md と B.md を読んで、要約を C.md に書いて」\n- その他: 「17 * 4 は?」「使えるツールを教えて」",
+    "I am a rule-based practice model. I understand plain requests like these, also several in one sentence:\n\n- Files: “list the files in src”, “read README.md”, “what are its headings?”, “first 5 lines of it”, “which functions does app.py define?”\n- Search: “find TODO in *.py files”, “find all markdown files”, “how many lines has app.py?”, “compare a.txt and b.txt”\n- Change: “create notes.txt with the text “buy milk””, “append “eggs” to it”, “replace “milk” with “tea” in notes.txt”\n- Run: “run `python3 --version`”, “run the tests”, “which branch am I on?”, “show the last 3 commits”\n- Together: “read A.md and B.md, then write a summary to C.md”\n- Agents: “use two agents to summarise A.md and B.md”; in the background: “run `make` in the background”, “what runs in the background?”, “show b1”, “kill b1”\n- And: “what is 17 * 4?”, “which tools do you have?”",
+    "私はルールベースの練習用モデルです。次のような簡単な依頼が分かります。一文で複数頼んでいただいても構いません。\n\n- ファイル: 「srcフォルダのファイルを一覧して」「README.md を読んで」「見出しを教えて」「app.py にはどんな関数がありますか」\n- 検索: 「TODO を探して」「Pythonファイルを探して」「app.py は何行ありますか」「a.txt と b.txt を比較して」\n- 変更: 「notes.txt を作って、内容は「牛乳」」「notes.txt に「卵」を追加して」「notes.txt の「牛乳」を「お茶」に置き換えて」\n- 実行: 「`python3 --version` を実行して」「テストを実行して」「今どのブランチですか」「最後のコミットを3件見せて」\n- まとめて: 「A.md と B.md を読んで、要約を C.md に書いて」\n- エージェント: 「2つのエージェントに A.md と B.md を要約させて」。バックグラウンド: 「バックグラウンドで `make` を実行して」「バックグラウンドで何が動いていますか」「b1 を見せて」「b1 を止めて」\n- その他: 「17 * 4 は?」「使えるツールを教えて」",
 )
 GREETING = Phrase(
     "Hello! Ask me for something in this folder, for example “list the files”, or say “help”.",
@@ -87,6 +87,12 @@ WILL_EDIT = Phrase("Now I change {path}.", "{path} を変更します。")
 WILL_RUN = Phrase("I will run `{command}`.", "`{command}` を実行します。")
 WILL_FIND_TESTS = Phrase("I will see how this project runs its tests.", "このプロジェクトのテスト方法を確認します。")
 WILL_USE = Phrase("I will use {tool}.", "{tool} を使います。")
+
+WILL_DELEGATE = Phrase("I give this to an agent.", "エージェントに任せます。")
+WILL_DELEGATE_ALL = Phrase("I give this to {count} agents.", "{count} 個のエージェントに任せます。")
+WILL_START = Phrase("I will run `{command}` in the background.", "`{command}` をバックグラウンドで実行します。")
+WILL_LOOK_AT_BACKGROUND = Phrase("I look at what is in the background.", "バックグラウンドの状態を確認します。")
+WILL_STOP = Phrase("I will end {id}.", "{id} を終了します。")
 
 # Reports
 
@@ -175,6 +181,33 @@ TOOL_SAID = Phrase("{tool} answered:", "{tool} の結果です。")
 SHORTENED = Phrase(
     "(The output was shortened. The tool's note: {note})", "(出力は省略されています。ツールの注記: {note})"
 )
+
+AGENT_ANSWERED = Phrase("The agent answered:", "エージェントの回答です。")
+AGENTS_ANSWERED = Phrase(
+    "{answered} of {count} agents answered.", "{count} 個のエージェントのうち {answered} 個が回答しました。"
+)
+THEIR_ANSWERS = Phrase("The answers:", "回答:")
+AGENTS_FAILED = Phrase("Without an answer ({count}):", "回答のなかったもの({count} 件):")
+AGENT_FAILED = Phrase(
+    "No answer to “{task}”: the agent did not finish ({reason}).",
+    "「{task}」への回答はありません。エージェントは完了しませんでした({reason})。",
+)
+AGENT_HAD_SAID = Phrase(
+    "What it had said until then may be wrong:", "それまでの発言は次のとおりですが、正しいとは限りません。"
+)
+DELEGATED_ASIDE = Phrase("Agents work on this in the background:", "エージェントがバックグラウンドで作業しています。")
+STARTED = Phrase("`{command}` is in the background: {answer}", "`{command}` をバックグラウンドに送りました: {answer}")
+IN_BACKGROUND = Phrase("In the background:", "バックグラウンドの状態です。")
+OUTPUT_OF = Phrase("{id} wrote:", "{id} の出力です。")
+COMMAND_ENDED = Phrase("News from {id} in the background: {how}", "バックグラウンドの {id} から知らせがあります: {how}")
+COMMAND_WAITS = Phrase(
+    "{id} in the background is quiet and seems to wait for input:",
+    "バックグラウンドの {id} は出力が止まり、入力を待っているようです。",
+)
+AGENT_DONE = Phrase(
+    "Agent {agent} has answered from the background:", "バックグラウンドのエージェント {agent} の回答です。"
+)
+SOMETHING_ARRIVED = Phrase("Something arrived from {source}:", "{source} から知らせがあります。")
 
 # When it did not work
 

@@ -5,8 +5,10 @@ from itertools import groupby
 
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.arithmetic import value_of
+from harness.practice.improviser.background_plans import list_background, show_background, stop_background
 from harness.practice.improviser.change_plans import append_text, create_file, replace_text, write
 from harness.practice.improviser.command_plans import about_project, run_command, run_tests, use_tool
+from harness.practice.improviser.delegation_plans import delegate
 from harness.practice.improviser.file_plans import (
     compare_files,
     describe,
@@ -22,8 +24,10 @@ from harness.practice.improviser.goals import (
     Calculate,
     CompareFiles,
     CreateFile,
+    Delegate,
     FindFiles,
     Goal,
+    ListBackground,
     ListFiles,
     ReadFile,
     ReplaceText,
@@ -31,6 +35,8 @@ from harness.practice.improviser.goals import (
     RunTests,
     SaveReport,
     SearchText,
+    ShowBackground,
+    StopBackground,
     Talk,
     Topic,
     UseTool,
@@ -89,6 +95,14 @@ def _plan(setting: Setting, goal: Goal) -> Plan:
             return run_tests(setting, goal)
         case UseTool():
             return use_tool(setting, goal)
+        case Delegate():
+            return delegate(setting, goal)
+        case ListBackground():
+            return list_background(setting, goal)
+        case ShowBackground():
+            return show_background(setting, goal)
+        case StopBackground():
+            return stop_background(setting, goal)
         case Calculate():
             return _said(_calculation(setting, goal))
         case Talk():

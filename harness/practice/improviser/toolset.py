@@ -7,12 +7,13 @@ that no tool has is made of the shell, where there is one.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from harness.events import Json
-from harness.practice.improviser import shell_lines
+from harness.practice.improviser import errands, shell_lines
+from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.schemas import fits, properties_of, required_of, smallest
 from harness.practice.improviser.values import Call
 
@@ -32,7 +33,7 @@ class Ability(StrEnum):
 class NoTool(Exception):  # noqa: N818 - it is an answer to a wish, not a mistake
     """None of the offered tools has the ability."""
 
-    def __init__(self, ability: Ability) -> None:
+    def __init__(self, ability: Ability | Errand) -> None:
         super().__init__(ability.value)
         self.ability = ability
 
@@ -58,6 +59,7 @@ _FIELDS: Mapping[str, str] = {
     "include": r"glob|include(_pattern)?|file_(pattern|glob)|files|type",
     "offset": r"offset|start(_line)?|from_line|first_line",
     "limit": r"limit|lines|max_lines|count|line_count",
+    **errands.FIELDS,
 }
 """How tools call the things that a plan speaks of."""
 
@@ -121,11 +123,12 @@ class ToolSet:
 
     tools: tuple[Tool, ...]
     abilities: Mapping[Ability, Tool]
+    errands: Mapping[Errand, Tool] = field(default_factory=dict)
 
     @property
     def own(self) -> tuple[Tool, ...]:
         """Tools that have none of the known abilities: somebody's own."""
-        known = {tool.name for tool in self.abilities.values()}
+        known = {tool.name for tool in (*self.abilities.values(), *self.errands.values())}
         others = (tool for tool in self.tools if tool.name not in known)
         return tuple(tool for tool in others if not re.fullmatch(_TODO_LISTS, tool.name, re.IGNORECASE))
 
@@ -152,6 +155,22 @@ class ToolSet:
     def run(self, command: str) -> Call:
         """A call that runs a shell command."""
         return self._direct(Ability.RUN, command=command) or _none(Ability.RUN)
+
+    def start(self, command: str) -> Call:
+        """A call that runs a shell command in the background."""
+        tool = self.abilities.get(Ability.RUN)
+        call = _filled(tool, command=command, background=True) if tool and tool.field_for("background") else None
+        return call or _none(Errand.START)
+
+    def errand(self, errand: Errand, **roles: str | bool | None) -> Call:
+        """A call that does an errand."""
+        tool = self.errands.get(errand)
+        return (_filled(tool, **roles) if tool else None) or _none(errand)
+
+    def is_errand(self, call: Call, errand: Errand) -> bool:
+        """Whether the call does this errand."""
+        tool = self.errands.get(errand)
+        return tool is not None and tool.name == call.name
 
     def read(self, path: str) -> Call:
         """A call that reads a file whole."""
@@ -195,14 +214,7 @@ class ToolSet:
 
     def _direct(self, ability: Ability, **roles: str | None) -> Call | None:
         tool = self.abilities.get(ability)
-        if tool is None:
-            return None
-        values: dict[str, Any] = {}
-        for role, value in roles.items():
-            name = tool.field_for(role)
-            if value is not None and name is not None and name not in values:
-                values[name] = value
-        return tool.call(values)
+        return _filled(tool, **roles) if tool else None
 
     def _shell(self, ability: Ability, command: str) -> Call:
         return self._direct(Ability.RUN, command=command) or _none(ability)
@@ -217,14 +229,31 @@ def tool_set(tools: tuple[Json, ...]) -> ToolSet:
             description = raw.get("description")
             offered.append(Tool(name, description if isinstance(description, str) else "", schema))
     abilities: dict[Ability, Tool] = {}
+    for_errands: dict[Errand, Tool] = {}
     for tool in offered:
         for ability, names in _NAMES.items():
             has_fields = all(tool.field_for(role) for role in _NEEDS[ability])
             if ability not in abilities and has_fields and re.fullmatch(names, tool.name, re.IGNORECASE):
                 abilities[ability] = tool
                 break
-    return ToolSet(tuple(offered), abilities)
+        else:
+            for errand, names in errands.NAMES.items():
+                has_fields = all(tool.field_for(role) for role in errands.NEEDS[errand])
+                if errand not in for_errands and has_fields and re.fullmatch(names, tool.name, re.IGNORECASE):
+                    for_errands[errand] = tool
+                    break
+    return ToolSet(tuple(offered), abilities, for_errands)
 
 
-def _none(ability: Ability) -> Call:
+def _filled(tool: Tool, **roles: str | bool | None) -> Call | None:
+    """A call with these things in the fields that the tool has for them."""
+    values: dict[str, Any] = {}
+    for role, value in roles.items():
+        name = tool.field_for(role)
+        if value is not None and name is not None and name not in values:
+            values[name] = value
+    return tool.call(values)
+
+
+def _none(ability: Ability | Errand) -> Call:
     raise NoTool(ability)

@@ -23,6 +23,7 @@ class UserText(Enum):
     SUMMARISE = "the loop: summarise the conversation so far"
     SUMMARY = "the summary that replaces earlier messages"
     RESTATED = "the loop: the request in progress, once more"
+    ARRIVED = "the loop: what came of something in the background"
 
 
 _REMINDER = re.compile(
@@ -39,6 +40,7 @@ _CUT = (
 _KINDS: tuple[tuple[UserText, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE | re.DOTALL))
     for kind, pattern in (
+        (UserText.ARRIVED, r"\A[^<]{0,600}<arrived what="),
         (UserText.SUMMARY, re.escape(HEADING)),
         (UserText.SUMMARY, r"\A.{0,120}\b(earlier|previous|older|preceding)\b.{0,60}conversation.{0,80}\bsummar"),
         (UserText.RESTATED, _RESTATED.pattern),
@@ -72,7 +74,7 @@ _KINDS: tuple[tuple[UserText, re.Pattern[str]], ...] = tuple(
 
 _LONGEST_NOTICE = 6_000
 """Loop texts that ask for something are short; a longer text is somebody's prompt, whatever words it holds."""
-_OF_ANY_LENGTH = frozenset({UserText.SUMMARY, UserText.RESTATED, UserText.NOTE})
+_OF_ANY_LENGTH = frozenset({UserText.SUMMARY, UserText.RESTATED, UserText.NOTE, UserText.ARRIVED})
 
 
 def without_reminders(text: str) -> str:

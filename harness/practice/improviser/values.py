@@ -95,6 +95,17 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """What came of something in the background while the model did something else."""
+
+    kind: str
+    """ "command_ended", "command_quiet", "agent_ended"."""
+    source: str
+    """Id of the command or agent."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A request of the person and what has come of it so far."""
 
@@ -105,6 +116,8 @@ class Turn:
     """The last that happened in it is that the model said something, without asking for a tool."""
     paused_after: int | None = None
     """How many calls there were when the turn was paused last."""
+    arrivals: tuple[Arrival, ...] = ()
+    """What arrived in it. A turn that nobody asked for, and that only these began, has no prompt."""
 
     @property
     def standing(self) -> tuple[Exchange, ...]:

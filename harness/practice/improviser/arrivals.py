@@ -1,0 +1,46 @@
+"""What arrived while the model did something else, read, and told in a sentence each."""
+
+import html
+import re
+from collections.abc import Sequence
+
+from harness.practice.improviser import phrases as say
+from harness.practice.improviser.delegation_plans import answer_in, unfinished
+from harness.practice.improviser.setting import Setting, excerpt, fenced
+from harness.practice.improviser.values import Arrival
+
+_ARRIVED = re.compile(
+    r'<arrived what="(?P<kind>[^"]*)" from="(?P<source>[^"]*)">\n(?P<text>.*?)\n</arrived>', re.DOTALL
+)
+_LONGEST = 2_000
+
+
+def arrivals_in(text: str) -> tuple[Arrival, ...]:
+    """The arrivals that a message of the loop holds."""
+    found = _ARRIVED.finditer(text)
+    return tuple(Arrival(one["kind"], html.unescape(one["source"]), one["text"].strip()) for one in found)
+
+
+def told(setting: Setting, arrivals: Sequence[Arrival]) -> str:
+    """What the person is told of them."""
+    return "\n\n".join(_told(setting, arrival) for arrival in arrivals)
+
+
+def _told(setting: Setting, arrival: Arrival) -> str:
+    head, _, rest = arrival.text.partition("\n")
+    match arrival.kind:
+        case "agent_ended":
+            return _of_agent(setting, arrival.source, rest.strip() or head)
+        case "command_quiet":
+            return f"{setting.say(say.COMMAND_WAITS, id=arrival.source)}\n\n{fenced(arrival.text)}"
+        case "command_ended":
+            shown = f"\n\n{fenced(rest.strip(), _LONGEST)}" if rest.strip() else ""
+            return f"{setting.say(say.COMMAND_ENDED, id=arrival.source, how=head.strip())}{shown}"
+        case _:
+            return f"{setting.say(say.SOMETHING_ARRIVED, source=arrival.source)}\n\n{fenced(arrival.text, _LONGEST)}"
+
+
+def _of_agent(setting: Setting, agent: str, result: str) -> str:
+    if match := unfinished(result):
+        return setting.say(say.AGENT_FAILED, task=agent, reason=excerpt(match["reason"]))
+    return f"{setting.say(say.AGENT_DONE, agent=agent)}\n\n{excerpt(answer_in(result), _LONGEST)}"

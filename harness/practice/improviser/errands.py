@@ -1,0 +1,39 @@
+"""What can be given away: work to an agent, a command to the background."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Errand(StrEnum):
+    """A wish that only a tool made for it can grant; the shell is no way round."""
+
+    DELEGATE = "give work to an agent"
+    START = "run a command in the background"
+    LIST = "say what runs in the background"
+    SHOW = "show what a command in the background wrote"
+    STOP = "end a command in the background"
+
+
+NAMES: Mapping[Errand, str] = {
+    Errand.DELEGATE: r"task|agent|delegate|(spawn|start|run|ask|dispatch)_?(sub_?)?agent|sub_?agent",
+    Errand.LIST: r"background_?list|list_?background",
+    Errand.SHOW: r"background_?(read|output)|(bash|shell)_?output",
+    Errand.STOP: r"background_?(kill|stop)|kill_?(background|bash|shell)",
+}
+"""How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""
+
+NEEDS: Mapping[Errand, tuple[str, ...]] = {
+    Errand.DELEGATE: ("prompt",),
+    Errand.LIST: (),
+    Errand.SHOW: ("id",),
+    Errand.STOP: ("id",),
+}
+
+FIELDS: Mapping[str, str] = {
+    "prompt": r"prompt|instructions?|task|message",
+    "title": r"description|title|name",
+    "agent": r"agent|agent_id|resume",
+    "background": r"background|run_in_background",
+    "id": r"((bash|shell|task|command|job)_)?id",
+}
+"""How such tools call the things that a plan speaks of."""

@@ -1,0 +1,50 @@
+# ruff: noqa: E501 - a row of the table reads best as one row
+"""Intents that give something away: work to agents, commands to the background."""
+
+import re
+from dataclasses import replace
+
+from harness.practice.improviser.changing_rules import CHANGING
+from harness.practice.improviser.delegating import delegated
+from harness.practice.improviser.goals import Goal, ListBackground, RunCommand, RunTests, ShowBackground, StopBackground
+from harness.practice.improviser.memory import Memory
+from harness.practice.improviser.mentions import Sentence
+from harness.practice.improviser.rules import Rule, rule
+
+_ID = re.compile(r"(?<![a-z0-9_./])b\d{1,6}(?![a-z0-9_/]|\.\w)")
+_ASIDE = re.compile(
+    r",?\s*\b(?:in|into|as)\s+(?:the\s+|a\s+)?background(?:\s+(?:job|task|command|process))?\b|^background:?\s+|、?バックグラウンドで、?|、?裏で、?",
+    re.IGNORECASE,
+)
+
+
+def _started(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
+    """What would be run, run in the background."""
+    rest = clause.part(_ASIDE.sub("", clause.text))
+    for row in CHANGING:
+        match row.goals(rest, memory):
+            case (RunCommand() | RunTests() as goal,):
+                return (replace(goal, background=True),)
+    return ()
+
+
+def _listed(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
+    return (ListBackground(),)
+
+
+def _shown(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
+    return tuple(ShowBackground(id) for id in dict.fromkeys(_ID.findall(clause.words)))
+
+
+def _stopped(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
+    return tuple(StopBackground(id) for id in dict.fromkeys(_ID.findall(clause.words)))
+
+
+GIVING: tuple[Rule, ...] = (
+    rule(r"\b(?:sub)?agents?\b|^delegate\b|^(?:ask|tell|let|have) a\d+\b", r"エージェント|^a\d+\s*に", delegated),
+    rule(rf"\b(?:kill|stop|end|cancel|abort|terminate|quit)\b.*{_ID.pattern}", rf"{_ID.pattern}.*(?:止め|停止|終了|終わらせ|中止|キル|kill)", _stopped),
+    rule(rf"(?:\b(?:show|read|see|look|check|output|print|prints|says?|wrote|written|how|log|tail|open|what|status)\b.*{_ID.pattern}|^{_ID.pattern}\W*$)", rf"{_ID.pattern}.*(?:見せ|表示|出力|様子|どう|読|確認|教え|結果)", _shown),
+    rule(r"^(?!run|start|execute|launch).*\b(?:what|which|list|show|anything|is|are)\b.*\bbackground\b|^(?:the )?background(?: (?:jobs|commands|tasks|processes))?\W*$", r"バックグラウンド.*(?:何|なに|一覧|リスト|動いて|走って|実行中|(?<!実)行われ)|(?:動いて|実行中|走って).*バックグラウンド", _listed),
+    rule(r"\b(?:in|into|as) (?:the |a )?background\b|^background\b", r"バックグラウンドで|裏で", _started),
+)  # fmt: skip
+"""Tried before all others: what is given away may hold the words of any other row."""
