@@ -1,0 +1,236 @@
+"""The file that all sessions share: who may read it, what damage does, and who may be in the way."""
+
+import fcntl
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from harness.slots.file import APPLICATION
+from harness.slots.owners import Owner, this_process
+from harness.slots.sqlite import SqliteStore, slots_file
+from harness.slots.store import Claim, SlotsError
+
+NOW = 1_800_000_000.0
+HERE = this_process("20261121-0345-7f3a9c")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return slots_file(tmp_path / "state")
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def store(file: Path, told: list[str]) -> Iterator[SqliteStore]:
+    store = SqliteStore(file, tell=told.append, patience_s=0.3)
+    yield store
+    store.close()
+
+
+def takes(store: SqliteStore, id: str, now: float = NOW) -> bool:
+    return store.ask(Claim(id, HERE, f"agent {id}"), 1, now).started
+
+
+def ids(store: SqliteStore) -> list[str]:
+    return [entry.claim.id for entry in store.entries(NOW)]
+
+
+def test_only_its_person_may_read_the_file_and_what_lies_beside_it(store: SqliteStore, file: Path) -> None:
+    takes(store, "a")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()}
+    assert modes == {"gate.sqlite": 0o600, "gate.sqlite-journal": 0o600, "gate.sqlite.lock": 0o600}
+
+
+def test_nothing_is_made_before_it_is_needed(store: SqliteStore, file: Path) -> None:
+    assert not file.parent.exists()
+    store.close()
+    assert not file.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "damage", [b"no database at all, but long enough to be one " * 40, b"SQLite format 3\x00" + b"\xff" * 4096]
+)
+def test_a_damaged_file_is_set_aside_and_begun_afresh(
+    store: SqliteStore, file: Path, told: list[str], damage: bytes
+) -> None:
+    file.parent.mkdir()
+    file.write_bytes(damage)
+    file.with_name("gate.sqlite-journal").write_bytes(b"of the damaged one")
+    assert takes(store, "a")
+    assert ids(store) == ["a"]
+    (sentence,) = told
+    assert "gate.sqlite was damaged" in sentence
+    assert file.with_name("gate.sqlite.damaged").read_bytes() == damage
+
+
+def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
+    store: SqliteStore, file: Path, told: list[str]
+) -> None:
+    other = SqliteStore(file)
+    assert takes(store, "a")
+    assert not takes(other, "b")
+    with file.open("r+b") as opened:
+        opened.write(b"\xff" * os.fstat(opened.fileno()).st_size)
+    assert takes(store, "a", NOW + 1)
+    assert len(told) == 1
+    assert not takes(other, "b", NOW + 1)
+    assert ids(other) == ["a", "b"]
+    other.close()
+
+
+def test_another_programs_database_is_kept_and_not_written_to(store: SqliteStore, file: Path, told: list[str]) -> None:
+    file.parent.mkdir()
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE theirs (value)")
+    connection.close()
+    assert takes(store, "a")
+    kept = sqlite3.connect(file.with_name("gate.sqlite.damaged"))
+    assert kept.execute("SELECT name FROM sqlite_schema").fetchall() == [("theirs",)]
+    kept.close()
+    assert told
+
+
+def test_a_file_of_another_version_is_left_alone(store: SqliteStore, file: Path, told: list[str]) -> None:
+    file.parent.mkdir()
+    connection = sqlite3.connect(file)
+    connection.executescript(
+        f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 2; CREATE TABLE new (value)"
+    )
+    connection.close()
+    before = file.read_bytes()
+    with pytest.raises(SlotsError, match="another version of harness"):
+        takes(store, "a")
+    assert (file.read_bytes(), told) == (before, [])
+
+
+def test_a_file_that_was_removed_is_made_again(store: SqliteStore, file: Path) -> None:
+    other = SqliteStore(file)
+    takes(store, "a")
+    takes(other, "b")
+    for path in list(file.parent.iterdir()):
+        path.unlink()
+    assert takes(store, "c")
+    assert not takes(other, "d")
+    assert ids(store) == ids(other) == ["c", "d"]
+    other.close()
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(file: Path, store: SqliteStore) -> None:
+    file.parent.write_text("no folder")
+    with pytest.raises(SlotsError, match=r"gate\.sqlite, which your sessions share, cannot be used .*SHARED_GATE=off"):
+        takes(store, "a")
+    file.parent.unlink()
+    assert takes(store, "a")
+
+
+def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: SqliteStore) -> None:
+    program = (
+        "import resource, signal, sys\n"
+        "from pathlib import Path\n"
+        "from harness.slots.sqlite import SqliteStore\n"
+        "from harness.slots.store import SlotsError\n"
+        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "store.change('small', lambda _: 'fits')\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))\n"
+        "try: store.change('large', lambda _: 'x' * 100_000)\n"
+        "except SlotsError: print(store.cells())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
+    assert ended.stdout == "{'small': 'fits'}\n"
+    assert store.cells() == {"small": "fits"}
+
+
+def test_a_process_that_stopped_with_the_lock_keeps_nobody_waiting_for_ever(store: SqliteStore, file: Path) -> None:
+    takes(store, "a")
+    lock = os.open(file.with_name("gate.sqlite.lock"), os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    for _ in range(2):
+        with pytest.raises(SlotsError, match="does not let go"):
+            takes(store, "b")
+    os.close(lock)
+    assert answered_within(5.0, store)
+    assert ids(store) == ["a", "b"]  # what was given up was done all the same, and ends with its lease
+
+
+def answered_within(seconds: float, store: SqliteStore) -> bool:
+    until, pause = time.monotonic() + seconds, Event()
+    while time.monotonic() < until:
+        with suppress(SlotsError):
+            store.cells()
+            return True
+        pause.wait(0.01)
+    return False
+
+
+def test_a_child_that_was_forked_off_cannot_use_the_store_and_leaves_it_whole(store: SqliteStore, file: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from harness.slots.sqlite import SqliteStore\n"
+        "from harness.slots.store import SlotsError\n"
+        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "store.change('name', lambda _: 'parent')\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    try: store.change('name', lambda _: 'child')\n"
+        "    except SlotsError as error: print(error, flush=True)\n"
+        "    store.close()\n"
+        "    del store\n"
+        "    sys.exit()\n"
+        "os.waitpid(child, 0)\n"
+        "print(store.change('name', lambda text: text + ' goes on'))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
+    refusal, went_on = ended.stdout.splitlines()
+    assert "was opened before this process was forked off" in refusal
+    assert (went_on, ended.stderr) == ("parent goes on", "")
+    assert store.cells() == {"name": "parent goes on"}
+
+
+def test_killed_in_the_middle_of_a_change_nothing_of_it_is_left(store: SqliteStore, file: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from harness.slots.owners import this_process\n"
+        "from harness.slots.sqlite import SqliteStore\n"
+        "from harness.slots.store import Claim\n"
+        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "store.ask(Claim('dead', this_process('dead'), 'agent'), 1, 1_800_000_000.0)\n"
+        "store.change('name', lambda _: 'before')\n"
+        "store.change('name', lambda _: os.kill(os.getpid(), 9))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, file], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert store.cells() == {"name": "before"}
+    assert takes(store, "a", NOW + 0.25)
+
+
+def test_who_lives_is_looked_at_now_and_then_by_all_sessions_together(file: Path) -> None:
+    looked: list[Owner] = []
+
+    def lives(owner: Owner) -> bool:
+        looked.append(owner)
+        return True
+
+    stores = [SqliteStore(file, lives=lives) for _ in range(2)]
+    for tenths in range(10):
+        for number, store in enumerate(stores):
+            takes(store, str(number), NOW + tenths / 10)
+    assert 2 <= len(looked) <= 8
+    for store in stores:
+        store.close()
