@@ -58,9 +58,10 @@ class Incoming:
 
     def arrive(self, kind: ArrivalKind, source: str, text: str) -> None:
         """Something has come of the command or agent `source`; `text` is what the model will read."""
-        arrived = Arrived(self._last + 1, kind, source, text)
+        self._last += 1
+        arrived = Arrived(self._last, kind, source, text)
         self._emit(arrived)
-        self._put(arrived)
+        self._waiting[arrived.number] = arrived
         self.on_change()
 
     @property
@@ -88,20 +89,16 @@ class Incoming:
         """
         for event in events:
             match event:
-                case Arrived():
-                    self._put(event)
+                case Arrived(number):
+                    self._waiting[number] = event
+                    self._last = max(self._last, number)
                 case Delivered(numbers):
                     for number in numbers:
                         self._waiting.pop(number, None)
+                    self._last = max(self._last, *numbers)
                 case MessageAdded(origin=Origin.ARRIVAL):
                     self._waiting.clear()
         self.on_change()
-
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────
-
-    def _put(self, arrived: Arrived) -> None:
-        self._waiting[arrived.number] = arrived
-        self._last = max(self._last, arrived.number)
 
     def _taken(self, take: Callable[[], str]) -> str:
         line = take()
