@@ -12,7 +12,9 @@ from harness.practice.improviser.values import Arrival
 _ARRIVED = re.compile(
     r'<arrived what="(?P<kind>[^"]*)" from="(?P<source>[^"]*)">\n(?P<text>.*?)\n</arrived>', re.DOTALL
 )
+_TASK = re.compile(r'asked in the background to "(?P<task>.*)", has ended')
 _LONGEST = 2_000
+"""Characters of an answer or an output that are shown."""
 
 
 def arrivals_in(text: str) -> tuple[Arrival, ...]:
@@ -30,17 +32,24 @@ def _told(setting: Setting, arrival: Arrival) -> str:
     head, _, rest = arrival.text.partition("\n")
     match arrival.kind:
         case "agent_ended":
-            return _of_agent(setting, arrival.source, rest.strip() or head)
-        case "command_quiet":
-            return f"{setting.say(say.COMMAND_WAITS, id=arrival.source)}\n\n{fenced(arrival.text)}"
+            return _of_agent(setting, arrival.source, head, rest.strip() or head)
         case "command_ended":
-            shown = f"\n\n{fenced(rest.strip(), _LONGEST)}" if rest.strip() else ""
-            return f"{setting.say(say.COMMAND_ENDED, id=arrival.source, how=head.strip())}{shown}"
+            return _of_command(setting.say(say.COMMAND_ENDED, id=arrival.source, how=head), rest)
+        case "command_quiet":
+            return _of_command(setting.say(say.COMMAND_WAITS, id=arrival.source), rest)
         case _:
             return f"{setting.say(say.SOMETHING_ARRIVED, source=arrival.source)}\n\n{fenced(arrival.text, _LONGEST)}"
 
 
-def _of_agent(setting: Setting, agent: str, result: str) -> str:
+def _of_command(sentence: str, rest: str) -> str:
+    """The sentence, what is said of the output, and the end of the output itself."""
+    of_output, _, output = rest.strip().partition("\n")
+    parts = [sentence, of_output, fenced(output, _LONGEST) if output.strip() else ""]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _of_agent(setting: Setting, agent: str, head: str, result: str) -> str:
+    task = _TASK.search(head)
     if match := unfinished(result):
-        return setting.say(say.AGENT_FAILED, task=agent, reason=excerpt(match["reason"]))
+        return setting.say(say.AGENT_FAILED, task=task["task"] if task else agent, reason=excerpt(match["reason"]))
     return f"{setting.say(say.AGENT_DONE, agent=agent)}\n\n{excerpt(answer_in(result), _LONGEST)}"

@@ -13,7 +13,8 @@ from harness.practice.improviser.setting import Setting, excerpt
 from harness.practice.improviser.values import Call, Exchange, Result
 
 _UNFINISHED = re.compile(
-    r"\A(?:Agent \S+ |The agent )?did not finish: (?P<reason>.*?)\.(?=\s|\Z)(?P<rest>.*)\Z", re.DOTALL
+    r"\AThe agent did not finish: (?P<reason>.*?)(?:\. (?=This is no answer|Nothing was done)(?P<rest>.*))?\Z",
+    re.DOTALL,
 )
 _SAID = re.compile(r"\A.*?may be incomplete or wrong:\n\n(?P<said>.*)\Z", re.DOTALL)
 LONGEST_ANSWER = 2_000
@@ -69,7 +70,7 @@ def unfinished(text: str) -> re.Match[str] | None:
 
 def failed(title: str, match: re.Match[str]) -> Outcome:
     """The outcome that a text of the form `unfinished` tells."""
-    said = _SAID.search(match["rest"])
+    said = _SAID.search(match["rest"] or "")
     return Outcome(title, failure=match["reason"], said=answer_in(said["said"]) if said else "")
 
 

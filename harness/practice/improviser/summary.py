@@ -20,7 +20,7 @@ def summarise(conversation: Conversation) -> str:
     the oldest requests left out, until the summary fits into the output limit.
     """
     room = max(200, conversation.max_tokens * _CHARACTERS_A_TOKEN)
-    turns = tuple(turn for turn in conversation.turns if turn.prompt or turn.exchanges)
+    turns = tuple(turn for turn in conversation.turns if turn.prompt or turn.exchanges or turn.arrivals)
     for excerpt in _EXCERPTS:
         text = _summary(conversation, turns, excerpt)
         if len(text) <= room:

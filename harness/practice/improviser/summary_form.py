@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harness.practice.improviser.values import Call, Exchange, Result, Turn
+from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
 
 HEADING = "# Summary of the conversation so far"
 _REQUEST = re.compile(r"^### Request \d+ \((answered|in progress)\)$")
 _CALL = re.compile(r"^- `(?P<name>[^`]+)` (?P<input>\{.*\}) (?P<outcome>ok|failed): (?P<text>\".*\")$")
+_ARRIVED = re.compile(r"^Arrived, `(?P<kind>[^`]*)` from `(?P<source>[^`]*)`: (?P<text>\".*\")$")
 _SAID = re.compile(r"^Answer: (?P<text>\".*\")$")
 
 
@@ -22,6 +23,10 @@ def form_turn(number: int, turn: Turn, *, in_progress: bool, excerpt: int) -> st
     """One request of the summary, its texts cut to `excerpt` characters."""
     lines = [f"### Request {number} ({'in progress' if in_progress else 'answered'})"]
     lines += [f"> {line}" for line in turn.prompt.split("\n")]
+    lines += [
+        f"Arrived, `{one.kind}` from `{one.source}`: {_quoted(one.text, excerpt)}"
+        for one in (turn.arrivals if in_progress else ())
+    ]
     lines += [_form_call(exchange, excerpt) for exchange in (turn.standing if in_progress else turn.exchanges)]
     if turn.said:
         lines.append(f"Answer: {_quoted(turn.said, excerpt)}")
@@ -47,6 +52,9 @@ def _with_line(turn: Turn, line: str) -> Turn:
     if call := _CALL.match(line):
         exchange = _exchange(call)
         return replace(turn, exchanges=(*turn.exchanges, exchange)) if exchange else turn
+    if arrived := _ARRIVED.match(line):
+        arrival = Arrival(arrived["kind"], arrived["source"], _unquoted(arrived["text"]))
+        return replace(turn, arrivals=(*turn.arrivals, arrival))
     if said := _SAID.match(line):
         return replace(turn, said=_unquoted(said["text"]))
     return turn

@@ -2,7 +2,9 @@
 
 import pytest
 
+from harness.events import ArrivalKind, Arrived
 from harness.model import prompt
+from harness.model.arrivals import arrivals_text
 from harness.permissions.values import Deny
 from harness.practice.improviser.summary_form import HEADING
 from harness.practice.improviser.user_text import UserText, kind_of, restated_request, without_reminders
@@ -29,6 +31,11 @@ from harness.practice.improviser.values import Result
         (prompt.BEGINNING_MISSING, UserText.NOTE),
         (prompt.dropped_rounds(3), UserText.NOTE),
         ("[Request interrupted by user]", UserText.NOTE),
+        (
+            arrivals_text((Arrived(1, ArrivalKind.COMMAND_ENDED, "b1", "b1 ended with exit code 0: make"),)),
+            UserText.ARRIVED,
+        ),
+        (arrivals_text((Arrived(1, ArrivalKind.AGENT_ENDED, "a1", "x" * 50_000),)), UserText.ARRIVED),
         ("src/a.py as it is now:\n\n1\tx = 1", UserText.NOTE),
         ("The person's latest request, word for word:\n\nread a.txt", UserText.RESTATED),
         (f"{prompt.dropped_rounds(1)}\n\nThe person's latest request, word for word:\n\nread a.txt", UserText.RESTATED),
