@@ -24,6 +24,7 @@ COMMANDS = {
     "export": "write a session as Markdown or JSON",
     "shot": "a picture of a session at any moment, as an SVG file",
     "escape": "a simulated agent that goes in circles, and what real ones have taught",
+    "gate": "who runs and who waits in all your sessions on this machine",
     "transitions": "print why the loop goes round or ends, and what answers each fault",
     "settings": "every setting: what fits, its default, its variables",
     "practice": "serve the practice model, or put faults before a real one",
@@ -179,6 +180,8 @@ def command_parser(command: str) -> "ArgumentParser":
             add("--markdown", action="store_true", help="as Markdown tables")
         case "escape":
             _escape(parser)
+        case "gate":
+            _gate(parser)
         case "practice":
             _practice(parser)
         case "serve":
@@ -199,6 +202,13 @@ def _practice(parser: "ArgumentParser") -> None:
         one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
         one.add_argument("--host", default="127.0.0.1")
         one.add_argument("--port", type=int, default=0, help="0: any free one")
+
+
+def _gate(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="status", parser_class=type(parser))
+    status = kinds.add_parser("status", help="each agent with a slot or in the queue", allow_abbrev=False)
+    status.add_argument("--json", action="store_true", help="the same as JSON")
+    status.add_argument("--cwd", metavar="FOLDER", help="the folder whose settings are meant")
 
 
 def _escape(parser: "ArgumentParser") -> None:

@@ -35,6 +35,8 @@ def run(command: str, options: Namespace) -> int:
             return replay(_settings(options), options)
         case "escape":
             return _experience(_settings(options), options) if options.kind == "stats" else _escape(options)
+        case "gate":
+            return _gate(_settings(options), options)
         case "transitions":
             from harness.recovery import printed
 
@@ -102,6 +104,14 @@ def _experience(settings: Settings, options: Namespace) -> int:
         print(*table(known), f"kept in {file.path}; --forget removes it", sep="\n")
     else:
         print(f"No agent has been freed of a loop in {settings.workspace} yet; it would stand in {file.path}")
+    return 0
+
+
+def _gate(settings: Settings, options: Namespace) -> int:
+    from harness.slots_status import as_json, slots_status, status_lines
+
+    status = slots_status(settings)
+    print(json.dumps(as_json(status)) if options.json else "\n".join(status_lines(status)))
     return 0
 
 

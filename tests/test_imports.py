@@ -47,6 +47,7 @@ AGENT_LEVEL = {
     "moments",
     "following",
     "recording",
+    "slots_status",
     "wiring",
     "toml_places",
 }
