@@ -4,7 +4,8 @@ It answers plain requests in English and Japanese by rules alone, and it says so
 real: it asks for the tools it is offered and reads their results. In the order of an answer:
 
 1. `conversation` reads the request body: who asked what, which results are there, was an answer cut.
-2. `intents` holds the last prompt against a table of words and finds goals (`goals`), with `memory` for "it".
+2. `intents` holds the last prompt against a table of words and finds goals (`goals`), with `memory` for "it". What is
+   given away, to agents or to the background (`errands`), is not taken apart: an agent reads it like any prompt.
 3. `plans` has a plan for each goal: a small program that asks for tool calls and ends with a report.
 4. `planning` runs the plan on the results that are in the conversation already; what is missing is asked for.
 5. `detours` stands around the plan: where a tool is not run, it takes the best way round that it is offered.
