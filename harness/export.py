@@ -41,6 +41,7 @@ from harness.events import (
     encode,
 )
 from harness.export_reports import pause_blocks, stuck_blocks
+from harness.export_work import WorkNotes
 from harness.journal import Record, SessionState, replay
 from harness.secret import MASK, Secret
 from harness.tools.files import replace_atomically
@@ -165,6 +166,7 @@ class _Page:
     def __init__(self) -> None:
         self._calls: dict[str, ToolStarted] = {}
         self._answered = False
+        self._work = WorkNotes()
 
     def blocks(self, records: Iterable[Record]) -> Iterator[str]:
         """One piece of Markdown after the other."""
@@ -192,7 +194,7 @@ class _Page:
                     if end.code is not TransitionCode.COMPLETED:
                         yield f"> **{end.code}**: {_line(end.reason)}"
                 case event:
-                    if note := _note(event):
+                    if note := _note(event) or self._work.note(event):
                         yield f"> {_line(note)}"
 
 

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from harness.events import (
+    AgentEnd,
+    CommandHandedOver,
     Deferred,
     Event,
     Json,
@@ -31,6 +33,7 @@ from harness.export import as_json, markdown
 from harness.journal import Record
 from harness.secret import Secret
 from tests.journal.samples import session, session_started, text
+from tests.ui import work
 from tests.ui.loops import BACK, FOUND, LEFT, REPORT, took
 
 
@@ -195,3 +198,21 @@ def test_a_pause_and_a_loop_are_on_the_page_with_their_reports() -> None:
             "2. /rewind goes back before this prompt."
         ),
     ]
+
+
+def test_agents_and_commands_in_the_background_are_on_the_page_with_how_they_ended() -> None:
+    page = markdown(
+        records(
+            *(work.created("a1"), work.created("a2", "mend it"), work.command("b1", "npm test"), work.begun("b1")),
+            *(work.ended("a1"), work.ended("a2", AgentEnd.LIMIT, "its steps were used up"), work.over("b1", 1)),
+            *(CommandHandedOver("b2", 7), work.CLOSED),
+        )
+    )
+    for line in (
+        "> agent a1, find the tests: answered after 3 steps, 8.2 s, $0.0300",
+        "> agent a2, mend it: no answer (limit: its steps were used up) after 3 steps, 8.2 s, $0.0300",
+        "> b1 in the background, npm test: exit 1 after 12.0 s",
+        "> b2 goes on by itself as process 7",
+        "> 18 pieces of work that waited were not done",
+    ):
+        assert line in page

@@ -26,6 +26,7 @@ from harness.ui.lines import line_of
 from harness.ui.signals import Signalled, heeding
 from harness.ui.standard_output import write_line
 from harness.ui.stuck_report import stuck_lines
+from harness.ui.work_lines import WorkLines
 from harness.visible import visible
 
 SUBTYPES = {
@@ -83,12 +84,12 @@ async def headless(
 
 async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: TextIO) -> TurnEnded:
     ended: TurnEnded | None = None
-    left_out = LeftOut()
+    left_out, work = LeftOut(), WorkLines()
     async with aclosing(session.run(prompt)) as events:
         async for event in events:
             if form is Form.STREAM_JSON:
                 write_line(json.dumps(encode(event)), out)
-            elif text := _trouble(event, left_out):
+            elif text := _trouble(event, left_out, work):
                 _tell(text, err)
             if isinstance(event, TurnEnded):
                 ended = event
@@ -103,7 +104,7 @@ async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: T
     return ended
 
 
-def _trouble(event: Event, left_out: LeftOut) -> str:
+def _trouble(event: Event, left_out: LeftOut, work: WorkLines) -> str:
     """What standard error says of an event; empty for nothing."""
     match event:
         case PauseReported(report=report):
@@ -113,7 +114,7 @@ def _trouble(event: Event, left_out: LeftOut) -> str:
         case CheckpointMade():
             return str(left_out.line(event) or "")
         case _:
-            return str(line_of(event) or "")
+            return str(line_of(event) or work.line(event) or "")
 
 
 def result(end: TurnEnded, session: Session) -> Json:

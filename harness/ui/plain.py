@@ -32,6 +32,7 @@ from harness.ui.lines import line_of, seconds
 from harness.ui.outcomes import OUTCOMES, ending_line
 from harness.ui.shown_text import Mark, ShownText
 from harness.ui.stuck_report import stuck_lines
+from harness.ui.work_lines import DELEGATES, WorkLines
 from harness.visible import visible
 
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
@@ -50,6 +51,7 @@ class Plain:
         self._colours = colours
         self._text = ShownText()
         self._left_out = LeftOut()
+        self._work = WorkLines()
         self._at_line_start = True
         self._started: dict[str, ToolStarted] = {}
         self._asked: dict[str, PermissionAsked] = {}
@@ -67,6 +69,7 @@ class Plain:
             case TurnStarted():
                 self._started.clear()
                 self._asked.clear()
+                self._work.line(event)
             case RequestSent():
                 self._thinking = False
             case ThinkingDelta() if not self._thinking:
@@ -100,7 +103,7 @@ class Plain:
             case PermissionAnswered(answer="always", tool=tool):
                 self.line(Line("·", f"{tool} will not ask for this again in this session"))
             case _:
-                if (line := line_of(event)) is not None:
+                if (line := line_of(event) or self._work.line(event)) is not None:
                     self.line(line)
 
     def line(self, line: Line) -> None:
@@ -142,7 +145,7 @@ class Plain:
 
     def _tool_started(self, event: ToolStarted) -> None:
         self._started[event.call_id] = event
-        if self._open_call:
+        if self._open_call or event.tool == DELEGATES:
             return
         self.end_line()
         self._write(f"○ {_call(event.tool, event.summary)} … ")
@@ -152,6 +155,8 @@ class Plain:
         mark, word, tone = OUTCOMES[event.outcome]
         started = self._started.pop(event.call_id, None)
         asked = self._asked.pop(event.call_id, None)
+        if self._work.tells_of(event.call_id):
+            return
         time = seconds(event.duration_s) if started else ""
         words = event.summary if event.summary.startswith(word) else f"{word}, {event.summary}"
         outcome = ", ".join(part for part in (words.removesuffix(", "), time) if part)

@@ -26,7 +26,7 @@ class PlainAsker:
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
         """Show the command or the diff and ask; the end of input means no."""
-        self._plain.line(Line("?", f"{asked.why}: {asked.summary}", Tone.TROUBLE))
+        self._plain.line(Line("?", f"{asked_by(asked)}{asked.why}: {asked.summary}", Tone.TROUBLE))
         if request.detail.strip() and request.detail.strip() != asked.summary.strip():
             self._plain.say(_indented(request.detail))
         while True:
@@ -88,6 +88,11 @@ class PlainAsker:
                 case "s" | "stop" | "n" | "no":
                     return None
             self._plain.say("  please answer c, r and the name of a tool, or s")
+
+
+def asked_by(asked: PermissionAsked) -> str:
+    """Whose call it is, before what is asked: "agent a3: "; empty for the agent the person talks to."""
+    return f"agent {asked.agent}: " if asked.agent else ""
 
 
 def permission_in(line: str) -> Answer | None:

@@ -19,7 +19,8 @@ class RecordedLines(Plain):
                 self.say(f"> {prompt}")
             case PermissionAsked():
                 why = f" ({event.why})" if event.why else ""
-                self.line(Line("?", f"may it run {event.tool} {event.summary}{why}", Tone.TROUBLE))
+                who = f"agent {event.agent}" if event.agent else "it"
+                self.line(Line("?", f"may {who} run {event.tool} {event.summary}{why}", Tone.TROUBLE))
         super().show(event)
         if isinstance(event, TurnEnded):
             self.say("")

@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -88,3 +89,15 @@ async def test_the_end_of_input_is_a_no_and_a_stop() -> None:
 
     offered = WaitOffered(100.0, 0.0, can_switch=False, detail="rate limit")
     assert await PlainAsker(Plain(io.StringIO()), nothing).wait(offered) == "stop"
+
+
+@pytest.mark.anyio
+async def test_the_question_of_an_agent_says_whose_it_is() -> None:
+    out = io.StringIO()
+
+    async def answer() -> str | None:
+        await asyncio.sleep(0)
+        return "y"
+
+    await PlainAsker(Plain(out), answer).permission(replace(ASKED, agent="a3"), REQUEST)
+    assert out.getvalue().startswith("? agent a3: bash runs a program: make\n")

@@ -8,6 +8,7 @@ from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, 
 from harness.session import LOOP_CHOICES, Answer, PermissionRequest, WaitChoice, loop_question
 from harness.ui.app.question import Choice, Question
 from harness.ui.lines import seconds
+from harness.ui.questions import asked_by
 from harness.ui.transcript.call_look import detail_content
 
 WIDEST = 400
@@ -36,7 +37,7 @@ class ScreenAsker:
             Choice("a", f"yes, {always}", "always"),
             Choice("n", "no, and say why", "no", asks="why not? Enter alone gives no reason"),
         )
-        title = f"{asked.why}: {asked.summary}"
+        title = f"{asked_by(asked)}{asked.why}: {asked.summary}"
         value, text = await self._put(Question(title, choices, _detail(asked, request)))
         match value:
             case "once" | "always" as choice:

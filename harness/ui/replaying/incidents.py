@@ -1,9 +1,14 @@
 """Which events somebody looks for who replays a session."""
 
 from harness.events import (
+    AgentEnd,
+    AgentEnded,
     BreakerChanged,
     BreakerState,
     CascadeChanged,
+    CommandEnd,
+    CommandEnded,
+    CommandQuiet,
     CompactionStarted,
     Event,
     FaultOccurred,
@@ -16,6 +21,7 @@ from harness.events import (
     StuckReported,
     TransitionCode,
     TurnEnded,
+    WorkDropped,
 )
 
 
@@ -30,6 +36,14 @@ def is_incident(event: Event) -> bool:
             return True
         case BreakerChanged(before=before, after=BreakerState.OPEN):
             return before is not BreakerState.OPEN
+        case AgentEnded(end=end):
+            return end not in (AgentEnd.ANSWERED, AgentEnd.CANCELLED)
+        case CommandEnded(end=end, exit_code=code):
+            return end is not CommandEnd.STOPPED and (end is not CommandEnd.EXITED or code != 0)
+        case CommandQuiet():
+            return True
+        case WorkDropped(dirty=dirty):
+            return not dirty
         case OutputCapChanged():
             return event.to_cap > event.from_cap
         case TurnEnded(code=code):

@@ -48,7 +48,7 @@ def _head(call: Call, width: int, now: float) -> Content:
         return one_line(_skipped(call), width)
     left = Content.assemble(_name(call), f" {_flat(call.summary)}").rstrip()
     for tag in _tags(call):
-        left = Content.assemble(left, (f"  {tag}", MUTED))
+        left = Content.assemble(left, (f"  {tag}", WARNING if call.asks else MUTED))
     if call.outcome is None:
         time = _elapsed(now - call.at) if call.running and now > call.at else ""
         return _apart(left, Content.styled(time, MUTED), width)
@@ -78,7 +78,9 @@ def _mark(call: Call) -> tuple[str, str]:
 
 def _tags(call: Call) -> list[str]:
     tags = ["probe"] if call.dispatch is Dispatch.PROBE else []
-    return [*tags, f"in place of {_flat(call.in_place_of)}"] if call.in_place_of else tags
+    tags += [f"in place of {_flat(call.in_place_of)}"] if call.in_place_of else []
+    doing = f" · {_flat(call.doing)}" if call.doing and call.outcome is None else ""
+    return [*tags, f"{_flat(call.agent)}{doing}"] if call.agent else tags
 
 
 def _result(call: Call) -> str:

@@ -5,16 +5,22 @@ from dataclasses import replace
 
 from harness.events import (
     OWN_COMMAND,
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
     BreakerChanged,
     ChangeReason,
     Dispatched,
     Event,
+    GateName,
     Message,
     PermissionAsked,
     ResultLabelled,
     StepStarted,
     ToolEnded,
     ToolStarted,
+    WorkAdmitted,
 )
 from harness.ui.transcript.entries import Call, Entry
 
@@ -39,6 +45,8 @@ class CallFold:
         """Index of the newest call with an id, of those of the present turn."""
         self._inputs: dict[str, str] = {}
         """What the calls of the newest reply are about, as far as that can be told from their input."""
+        self._agents: dict[str, int] = {}
+        """Index of the call that waits for an agent."""
         self._running: set[int] = set()
         self._failed: defaultdict[str, deque[int]] = defaultdict(deque)
         """For each tool the calls of this step that failed, and whose count has not been told yet."""
@@ -51,7 +59,19 @@ class CallFold:
                 return None
             case Dispatched():
                 return self._dispatched(event, at)
-            case PermissionAsked():
+            case AgentCreated(background=False) if event.call_id in self._places:
+                self._agents[event.agent] = self._places[event.call_id]
+                return self._worked(event.agent, agent=event.agent, doing="waits for its turn")
+            case AgentMoved(agent=agent, doing=doing, waits_for_person=asks):
+                return self._worked(agent, doing=doing, asks=asks)
+            case AgentEnded(agent=agent, end=end):
+                doing = "answered" if end is AgentEnd.ANSWERED else "did not finish"
+                changed = self._worked(agent, doing=doing, asks=False)
+                self._agents.pop(agent, None)
+                return changed
+            case WorkAdmitted(key=agent, gate=GateName.AGENTS):
+                return self._worked(agent, doing="begins")
+            case PermissionAsked(agent=agent) if not agent:
                 return self._update(event.call_id, event.tool, at, summary=event.summary)
             case ToolStarted():
                 index = self._update(event.call_id, event.tool, at, summary=event.summary, at=at, running=True)
@@ -83,11 +103,13 @@ class CallFold:
     def forget(self) -> None:
         """What comes now is about new calls, whatever their ids."""
         self._places.clear()
+        self._agents.clear()
         self._failed.clear()
 
     def cut(self, length: int) -> None:
         """Only so many entries are left."""
         self._places = {id: index for id, index in self._places.items() if index < length}
+        self._agents = {agent: index for agent, index in self._agents.items() if index < length}
         self._running = {index for index in self._running if index < length}
         self._failed.clear()
 
@@ -121,6 +143,11 @@ class CallFold:
         if event.failure:
             self._failed[event.tool].append(index)
         return index
+
+    def _worked(self, by: str, /, **changes: object) -> int | None:
+        """Change the call that waits for an agent; None: none does."""
+        index = self._agents.get(by)
+        return None if index is None else self._put(index, **changes)
 
     def _update(self, call_id: str, tool: str, known_at: float, /, **changes: object) -> int:
         """Change a call that has not ended, or begin one."""

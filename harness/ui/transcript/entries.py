@@ -65,6 +65,12 @@ class Call:
     full_output: str | None = None
     label: str = ""
     """Why the result may not be fresh."""
+    agent: str = ""
+    """The agent that works for this call."""
+    doing: str = ""
+    """What that agent is at, in a few words."""
+    asks: bool = False
+    """It has a question that only a person can answer."""
     by_person: bool = False
     """The person ran it, after `!`."""
 

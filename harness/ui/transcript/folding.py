@@ -37,6 +37,7 @@ from harness.ui.lines import line_of
 from harness.ui.transcript.calls import CallFold, is_of_the_person
 from harness.ui.transcript.entries import Answer, Ended, Entry, Note, Paused, Said, Stuck, Thinking
 from harness.ui.transcript.streaming import StreamingReply
+from harness.ui.work_lines import WorkLines
 
 RETRY = "retry"
 LEFT = "left"
@@ -62,6 +63,7 @@ class Transcript:
         """Shown while a reply streams in; settles after it."""
         self._calls = CallFold(self._settled)
         self._left_out = LeftOut()
+        self._work = WorkLines(of_calls=False)
         self._messages = 0
         """Messages in the history."""
         self._said: list[tuple[int, int]] = []
@@ -212,6 +214,8 @@ class Transcript:
             self._note(Line("·", f"{event.tool} will not ask for this again in this session"))
         elif changed is None or isinstance(event, BreakerChanged):
             self._line(event)
+        if (line := self._work.line(event)) is not None:
+            self._note(line)
 
     def _abandon_calls(self) -> None:
         if (changed := self._calls.abandon()) is not None:

@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from harness.errors import JournalError
 from harness.events import (
+    AgentEnd,
     BreakerChanged,
     BreakerState,
     CascadeChanged,
     CascadePhase,
     ChangeReason,
+    CommandEnd,
     CompactionStarted,
+    DropReason,
     Event,
     Fault,
     FaultKind,
@@ -28,10 +31,12 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
     Usage,
+    WorkDropped,
 )
 from harness.following import Record
 from harness.ui.replaying.incidents import is_incident
 from harness.ui.replaying.player import FASTEST, LONGEST_GAP_S, SLOWEST, Player
+from tests.ui import work
 from tests.ui.loops import FOUND, LEFT, REPORT, took
 from tests.whole import WHOLE
 
@@ -149,6 +154,13 @@ def ended(code: TransitionCode) -> TurnEnded:
         *(FAULT, RETRY, OPENED, CASCADE, TROUBLE, CompactionStarted("auto", 1), OutputCapChanged(1, 2, "cut")),
         *(ended(TransitionCode.API_ERROR), ended(TransitionCode.FAILURE_BUDGET_PAUSED)),
         *(FOUND, took(Rung.NUDGE), REPORT, ended(TransitionCode.LOOP_STOPPED)),
+        *(
+            work.ended("a1", AgentEnd.STUCK),
+            work.quiet("b1"),
+            work.over("b1", 1),
+            work.over("b1", None, CommandEnd.LOST),
+        ),
+        WorkDropped("a1", 1, DropReason.PAUSED, dirty=False),
     ],
 )
 def test_trouble_and_what_is_done_about_it_is_an_incident(event: Event) -> None:
@@ -156,7 +168,12 @@ def test_trouble_and_what_is_done_about_it_is_an_incident(event: Event) -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [QUIET, CLOSED, LEFT, StepStarted(1), OutputCapChanged(2, 1, "back"), ended(TransitionCode.COMPLETED)]
+    "event",
+    [
+        *(QUIET, CLOSED, LEFT, StepStarted(1), OutputCapChanged(2, 1, "back"), ended(TransitionCode.COMPLETED)),
+        *(work.created("a1"), work.ended("a1"), work.ended("a1", AgentEnd.CANCELLED), work.put_off("a1", 1)),
+        *(work.over("b1"), work.over("b1", -15, CommandEnd.STOPPED)),
+    ],
 )
 def test_what_goes_as_it_should_is_none(event: Event) -> None:
     assert not is_incident(event)

@@ -9,10 +9,12 @@ from harness import events
 from harness.ui.transcript.entries import Answer, Entry, Shown, Thinking
 from harness.ui.transcript.folding import Transcript
 from harness.ui.transcript.look import entry_content
+from tests.ui import work
 from tests.ui.loops import BACK, FOUND, LEFT, REPORT, took
 
 TEXT = st.text(st.sampled_from("ab *`\n|-\x1b[天"), max_size=8)
 ID = st.sampled_from(["c1", "c2", "shell-1"])
+AGENT = st.sampled_from(["a1", "a2"])
 TOOL = st.sampled_from(["grep", "bash"])
 OTHER_TOOL = events.Route(events.Rank.LOW, "rg", "format", "bash")
 BY_HAND = events.Route(events.Rank.MANUAL, "look", "time")
@@ -68,6 +70,12 @@ EVENTS: st.SearchStrategy[events.Event] = st.one_of(
     ),
     st.sampled_from([FOUND, LEFT, BACK, REPORT, took(events.Rung.NUDGE)]),
     st.builds(events.CheckpointMade, ID, st.just(1), st.just(1), st.just("git"), st.just(1), st.lists(TEXT).map(tuple)),
+    st.builds(work.created, AGENT, TEXT, background=st.booleans(), call_id=ID),
+    st.builds(work.moved, AGENT, TEXT, asks=st.booleans()),
+    st.builds(work.ended, AGENT, st.sampled_from(events.AgentEnd), TEXT),
+    st.builds(work.admitted, AGENT, st.just(1), st.just(1)),
+    st.builds(events.PermissionAsked, ID, TOOL, TEXT, TEXT, AGENT),
+    st.sampled_from([work.command("b1"), work.quiet("b1"), work.over("b1", 1), work.RESTS, work.CLOSED]),
     st.builds(events.ResultLabelled, ID, TOOL, st.sampled_from(events.FreshnessLabel), TEXT),
 )
 

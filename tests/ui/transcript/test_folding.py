@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.events import (
+    AgentEnd,
     BreakerChanged,
     BreakerState,
     ChangeReason,
@@ -44,6 +45,7 @@ from harness.events import (
 )
 from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Shown, Stuck, Thinking
 from harness.ui.transcript.folding import Changes, Transcript
+from tests.ui import work
 from tests.ui.loops import BACK, LEFT, REPORT
 
 REQUEST = RequestSent("claude", 1000, 10, 1)
@@ -315,3 +317,37 @@ def cpu_seconds(pieces: int, settled: int) -> float:
 def test_a_piece_costs_the_same_however_much_stands_there() -> None:
     cpu_seconds(1_000, 10)
     assert cpu_seconds(100_000, 10_000) < 5 * max(cpu_seconds(100_000, 10), 0.05)
+
+
+# ── agents ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def doing(*events: Event) -> list[tuple[str, str, bool]]:
+    """What the calls of two agents say of them, after these."""
+    tasks = (started("call-a1", "task"), started("call-a2", "task"), work.created("a1"), work.created("a2"))
+    calls = folded(*prompt(1), *tasks, *events).entries
+    return [(call.agent, call.doing, call.asks) for call in calls if isinstance(call, Call)]
+
+
+def test_a_call_shows_what_its_agent_does() -> None:
+    a2 = ("a2", "waits for its turn", False)
+    assert doing() == [("a1", "waits for its turn", False), a2]
+    assert doing(work.admitted("a1", 1, 1)) == [("a1", "begins", False), a2]
+    assert doing(work.moved("a1", "grep timeout")) == [("a1", "grep timeout", False), a2]
+    assert doing(work.moved("a1", "may bash run?", asks=True)) == [("a1", "may bash run?", True), a2]
+    assert doing(work.moved("a1", asks=True), work.ended("a1")) == [("a1", "answered", False), a2]
+    assert doing(work.ended("a1", AgentEnd.STUCK), work.moved("a1")) == [("a1", "did not finish", False), a2]
+
+
+def test_the_question_of_an_agent_begins_no_call_of_ours() -> None:
+    assert len(doing(PermissionAsked("x", "bash", "make", "it runs", "a1"))) == 2
+
+
+def test_an_agent_in_the_background_has_lines_and_leaves_the_call_as_it_ended() -> None:
+    agent = work.created("a1", background=True, call_id="c1")
+    transcript = folded(*prompt(1), started(), agent, ended(), work.moved("a1"), work.ended("a1"))
+    call, note = transcript.entries[-2:]
+    assert isinstance(call, Call)
+    assert (call.agent, call.doing) == ("", "")
+    assert isinstance(note, Note)
+    assert note.line.text.startswith("a1 (find the tests) answered")

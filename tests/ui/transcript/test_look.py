@@ -111,6 +111,14 @@ def test_a_call_that_runs_says_for_how_long() -> None:
     assert look(replace(running, running=False), 40, now=112.9) == ['◌ grep "timeout" src/']
 
 
+def test_a_call_that_an_agent_works_for_says_which_and_what_it_does() -> None:
+    task = replace(CALL, tool="task", summary="find the tests", agent="a1", doing="grep timeout")
+    [line] = look(replace(task, outcome=None, running=True))
+    assert line.rstrip() == "◍ task find the tests  a1 · grep timeout"
+    [line] = look(replace(task, result="answered"), 80)
+    assert line.split() == ["●", "task", "find", "the", "tests", "a1", "0.2", "s", "answered"]
+
+
 def test_a_label_has_a_line_of_its_own() -> None:
     assert look(replace(CALL, label="stale: it was changed"))[1] == "  ! stale: it was changed"
 
