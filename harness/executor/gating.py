@@ -59,7 +59,9 @@ class GateStatus:
     name: GateName
     limits: GateLimits
     running: tuple[str, ...]
-    """Keys, the longest running first."""
+    """Keys, the longest running first; those that are starting are among them."""
+    starting: tuple[str, ...]
+    """Keys whose turn has come and whose work has not begun: they wait for a slot of the machine."""
     queued: tuple[str, ...]
     """Keys, the next one first."""
     dirty: tuple[str, ...]
@@ -177,7 +179,16 @@ class Gating:
         """Where it stands."""
         gate = self._gate
         running = tuple(ticket.key for ticket in gate.running)
-        return GateStatus(gate.name, gate.limits, running, gate.queued, gate.dirty, gate.resting, gate.counts)
+        return GateStatus(
+            gate.name,
+            gate.limits,
+            running,
+            tuple(self._starting),
+            gate.queued,
+            gate.dirty,
+            gate.resting,
+            gate.counts,
+        )
 
     async def aclose(self) -> None:
         """Let nothing begin any more. What runs is ended by whoever started it, and releases as always (D11)."""
@@ -222,7 +233,7 @@ class Gating:
         try:
             await place.claim
         except asyncio.CancelledError:
-            if place.refused is None or _cancellations() > before:
+            if _cancellations() > before:
                 raise
 
     async def _left(self, place: Place, ending: Ending) -> None:

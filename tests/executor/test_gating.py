@@ -176,6 +176,7 @@ async def test_wherever_a_cancellation_falls_nothing_is_left(rounds: int) -> Non
         desk.gating.end(key)
     assert desk.gate.sizes() == NOTHING
     assert desk.gating.status.counts.balanced
+    assert desk.gating.status.starting == ()
     assert (desk.tasks_left(), desk.clock.sleepers) == (0, [])
 
 
@@ -329,6 +330,18 @@ async def test_without_anybody_to_ask_what_exists_there_is_never_a_timer() -> No
     await desk.asks("a")
     await desk.ends_with(OK, 1)
     assert desk.tasks_left() == 0
+
+
+async def test_where_an_attempt_was_cancelled_the_next_one_keeps_its_place() -> None:
+    desk = Desk(GateLimits(max_concurrent=1, failures_in_a_row=1))
+    await desk.asks("a")
+    await desk.ends_with(FAILED, 1)
+    desk.clock.move(60.0)
+    await desk.asks("a", "b", "a")
+    await desk.cancels(2)
+    assert [desk.fate(number) for number in (2, 3, 4)] == ["cancelled", "runs", "waits"]
+    await desk.ends_with(OK, 3)
+    assert desk.fate(4) == "runs"
 
 
 async def test_a_new_interval_counts_from_now_on() -> None:

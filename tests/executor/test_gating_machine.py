@@ -78,6 +78,7 @@ class Both:
         assert list(status.queued) == [work["key"] for work in oracle.line()]
         assert list(status.dirty) == oracle.marked
         assert set(status.resting) == {key for key, talk in oracle.talks.items() if talk["until"] is not None}
+        assert status.starting == ()
         assert status.counts.balanced
         assert status.counts.accepted == len(oracle.works)
         assert len(status.queued) <= status.limits.max_queue_size
