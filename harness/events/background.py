@@ -83,6 +83,8 @@ class CommandEnded(Event):
     """TERM did not end it in time; KILL did."""
     left: tuple[str, ...] = ()
     """What even KILL did not end, as "name (pid)"."""
+    told: bool = False
+    """The call that ended it tells the model; nothing arrives."""
 
 
 class ArrivalKind(StrEnum):

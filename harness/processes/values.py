@@ -39,6 +39,8 @@ class Finished:
     """We ended it, because its time was up."""
     left: tuple[LeftOver, ...] = ()
     """Background processes after a normal exit; after we ended it, what even KILL did not end."""
+    forced: bool = False
+    """TERM did not end all of it in time, so that it was killed."""
 
 
 class End(StrEnum):

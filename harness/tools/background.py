@@ -13,9 +13,10 @@ from typing import Protocol
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.errors import HarnessError
 from harness.events import CommandEnd, Json, ToolOutcome
 from harness.tools.arguments import Arguments
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
 
 LONGEST_BACKGROUND_S = 86_400
 """A day: the longest time limit that a call may name."""
@@ -74,7 +75,7 @@ class CommandText:
     """Byte after its last one: where to read on."""
 
 
-class UnknownCommand(ToolError):  # noqa: N818  it says what the id is
+class UnknownCommand(HarnessError):  # noqa: N818  it says what the id is
     """There is no command of this id. Its text is one sentence for the model."""
 
 

@@ -1,0 +1,73 @@
+"""What the model is told of a command in the background when it ends, falls silent or is given away."""
+
+from pathlib import Path
+
+from harness.events import CommandEnd, CommandEnded, CommandQuiet
+
+LINE_CHARACTERS = 200
+"""Of a command line, as far as it is repeated."""
+
+ENDS = {
+    CommandEnd.STOPPED: "was stopped",
+    CommandEnd.SHUT_DOWN: "was ended, because the session ended",
+    CommandEnd.LOST: "is lost: the program that watched it ended without warning; what became of it is not known",
+    CommandEnd.NOT_STARTED: "was not started",
+}
+
+
+def ended_text(event: CommandEnded, line: str, output: Path, time_s: float, most_bytes: int) -> str:
+    """How a command ended, with the end of its output."""
+    reason = f" ({event.reason})" if event.reason else ""
+    parts = [f"{event.command} {_how(event, time_s, most_bytes)}{reason}: {_short(line)}"]
+    if event.left:
+        parts.append(f"These of its processes could not be ended: {', '.join(event.left)}.")
+    if event.end is not CommandEnd.NOT_STARTED:
+        parts.append(_written(event.output_bytes, event.tail, output))
+    return "\n".join(parts)
+
+
+def quiet_text(event: CommandQuiet, line: str) -> str:
+    """A command may be waiting for an answer that it can never get."""
+    return (
+        f"{event.command} has written nothing for {event.quiet_s:.0f} s and seems to wait for an answer: "
+        f"{_short(line)}\n"
+        "Nobody can give it one, because its stdin is empty. If so, end it with background_kill and start it with "
+        f"options that ask no questions. The end of its output:\n{event.tail.rstrip()}"
+    )
+
+
+def handed_over_text(command: str, line: str, pid: int, output: Path) -> str:
+    """A command goes on without us."""
+    return (
+        f"{command} was handed over by the person and goes on by itself (process {pid}): {_short(line)}\n"
+        f"It has no time limit now and outlives this session, and you will not be told when it ends. "
+        f"Its output goes on in {output}."
+    )
+
+
+def _how(event: CommandEnded, time_s: float, most_bytes: int) -> str:
+    after = f" after {event.duration_s:.1f} s"
+    match event:
+        case CommandEnded(end=CommandEnd.EXITED, exit_code=int(code)) if code < 0:
+            return f"was killed by signal {-code}{after}"
+        case CommandEnded(end=CommandEnd.EXITED, exit_code=code):
+            return f"ended with exit code {code}{after}"
+        case CommandEnded(end=CommandEnd.TIMED_OUT):
+            return f"was ended, because its time limit of {time_s:g} s was up"
+        case CommandEnded(end=CommandEnd.TOO_LONG):
+            return f"was ended{after}, because it wrote more than {most_bytes:,} bytes"
+        case CommandEnded(end=CommandEnd.STOPPED | CommandEnd.SHUT_DOWN as end) if event.duration_s:
+            return ENDS[end] + after
+        case CommandEnded(end=end):
+            return ENDS[end]
+
+
+def _written(size: int, tail: str, output: Path) -> str:
+    if not size:
+        return "It wrote nothing."
+    return f"Its output, {size:,} bytes, is in {output}. The end of it:\n{tail.rstrip()}"
+
+
+def _short(line: str) -> str:
+    first, _, rest = line.strip().partition("\n")
+    return first if len(first) <= LINE_CHARACTERS and not rest else first[:LINE_CHARACTERS].rstrip() + " …"
