@@ -95,9 +95,12 @@ class SharedSlots:
         return claim.id
 
     async def release(self, claim: str) -> None:
-        """Give a slot back; a claim that was lost may be given back as well. Raises SlotsError."""
+        """Give a slot back, also when whoever does so is cancelled; a lost claim may be given back as well.
+
+        Raises SlotsError when that is left to the lease.
+        """
         self._held.discard(claim)
-        await self._call(self._store.release, claim)
+        await asyncio.shield(self._call(self._store.release, claim))
 
     async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
         """Replace a text that all sessions share, see `Store.change`. Raises SlotsError."""

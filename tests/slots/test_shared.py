@@ -125,6 +125,19 @@ async def test_cancelled_in_the_very_step_that_gives_it_a_slot_it_gives_it_back(
     await slots.aclose()
 
 
+async def test_cancelled_while_it_gives_a_slot_back_it_has_given_it_back() -> None:
+    store, clock = MemoryStore(), HandClock()
+    slots = slots_of(store, clock)
+    for turns in range(1, 6):
+        gives_back = asyncio.create_task(slots.release(await slots.acquire("a1", 1)))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        gives_back.cancel()
+        await asyncio.gather(gives_back, return_exceptions=True)
+        assert await slots.entries() == ()
+    await slots.aclose()
+
+
 async def test_what_is_held_is_renewed_and_nothing_beats_when_nothing_is_held() -> None:
     store, clock = MemoryStore(), HandClock()
     slots = slots_of(store, clock)
