@@ -27,6 +27,7 @@ from harness.events import (
     RefusalReason,
     WorkDropped,
 )
+from harness.executor.alarm import Alarm
 from harness.executor.not_admitted import NotAdmitted, Reason, not_admitted
 from harness.executor.sharing import Sharing
 from harness.gate.decisions import Counts, Refuse, Start, Ticket
@@ -111,8 +112,7 @@ class Gating:
         """Those in the queue of the gate, and those that it has marked."""
         self._starting: dict[str, Place] = {}
         """Those whose turn has come and whose work has not begun yet."""
-        self._timer: asyncio.Task[None] | None = None
-        self._timer_at: float | None = None
+        self._alarm = Alarm(clock, self._sweep)
         self._latest = clock.now()
 
     # ── work ────────────────────────────────────────────────────────────────────────────────────
@@ -194,10 +194,8 @@ class Gating:
         """Let nothing begin any more. What runs is ended by whoever started it, and releases as always (D11)."""
         self._gate.close()
         self._refuse_all(DropReason.SHUTTING_DOWN)
-        timer = self._timer
         self._settle()
-        if timer is not None:
-            await asyncio.wait({timer})
+        await self._alarm.aclose()
         await self._sharing.settled()
 
     # ── one turn ────────────────────────────────────────────────────────────────────────────────
@@ -273,7 +271,7 @@ class Gating:
                 self._heed(event, now)
             for key in self._gate.due_again(now):
                 self._begin(self._asked(self._waiting[key], now))
-        self._set_timer(now)
+        self._alarm.set(None if self._existing is None else self._gate.next_due(now), now)
         for event in told:
             self._emit(event)
 
@@ -319,18 +317,7 @@ class Gating:
         self._latest = max(self._latest, self._clock.now())
         return self._latest
 
-    def _set_timer(self, now: float) -> None:
-        due = None if self._existing is None else self._gate.next_due(now)
-        if due == self._timer_at:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None if due is None else asyncio.ensure_future(self._sweep_after(max(0.0, due - now)))
-        self._timer_at = due
-
-    async def _sweep_after(self, seconds: float) -> None:
-        await self._clock.sleep(seconds)
-        self._timer = self._timer_at = None
+    def _sweep(self) -> None:
         if self._existing is not None:
             self._gate.sweep(self._existing(), self._now())
         self._settle()

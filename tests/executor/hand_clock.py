@@ -15,7 +15,10 @@ class HandClock:
         return self.time
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for the hand of the test."""
+        """Wait for the hand of the test, if there is anything to wait for."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
         sleeper = (self.time + seconds, asyncio.get_running_loop().create_future())
         self.sleepers.append(sleeper)
         try:

@@ -107,7 +107,7 @@ class Both:
 @settings(max_examples=1_000 if WHOLE else 40, deadline=None)
 @given(
     begins=limits,
-    happens=st.lists(st.tuples(st.sampled_from(HAPPENS), st.integers(0, 20), limits), min_size=15, max_size=60),
+    happens=st.lists(st.tuples(st.sampled_from(HAPPENS), st.integers(0, 20), limits), min_size=10, max_size=40),
 )
 def test_every_caller_fares_as_the_naive_gate_says(
     begins: GateLimits, happens: list[tuple[str, int, GateLimits]]
@@ -122,7 +122,7 @@ def test_every_caller_fares_as_the_naive_gate_says(
     asyncio.run(play())
 
 
-@pytest.mark.parametrize("seed", range(200 if WHOLE else 8))
+@pytest.mark.parametrize("seed", range(200 if WHOLE else 5))
 def test_in_a_long_life_too_every_caller_fares_as_the_naive_gate_says(seed: int) -> None:
     async def play() -> None:
         random, both = Random(seed), Both(GateLimits(max_concurrent=3, max_queue_size=4))
