@@ -15,7 +15,7 @@ class RecordedLines(Plain):
                 self.line(Line("·", f"{event.session_id} begins with {event.model} in {event.workspace}"))
             case SessionResumed():
                 self.line(Line("·", f"resumed with {event.model}"))
-            case TurnStarted(prompt=prompt):
+            case TurnStarted(prompt=prompt) if prompt:
                 self.say(f"> {prompt}")
             case PermissionAsked():
                 why = f" ({event.why})" if event.why else ""

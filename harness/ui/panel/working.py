@@ -62,6 +62,8 @@ class AgentView:
     """Unix time at which it began to wait, or to work."""
     state: AgentState = AgentState.WAITS
     background: bool = False
+    tasks: int = 1
+    """Tasks that it works on or waits with; an agent may be given another one before it is done with the last."""
     moved: AgentMoved | None = None
     """How far it is; None: it has not begun."""
     ended: AgentEnded | None = None
@@ -200,13 +202,14 @@ class Working:
             case TurnStarted():
                 self._begin_turn()
             case AgentCreated(agent=agent, task=task, background=background):
-                self._agents.pop(agent, None)
-                self._agents[agent] = AgentView(agent, task, at, background=background)
+                before = self._agents.pop(agent, None)
+                tasks = before.tasks + 1 if before is not None and before.ended is None else 1
+                self._agents[agent] = AgentView(agent, task, at, background=background, tasks=tasks)
             case AgentMoved(agent=agent, waits_for_person=asks):
                 state = AgentState.ASKS if asks else AgentState.RUNS
                 self._agent(agent, lambda one: replace(one, state=state, moved=event))
             case AgentEnded(agent=agent):
-                self._agent(agent, lambda one: replace(one, state=AgentState.ENDED, ended=event))
+                self._agent(agent, lambda one: _ended(one, event))
             case CommandCreated(command=command, line=line):
                 self._commands[command] = CommandView(command, line, at)
             case CommandBegun(command=command):
@@ -250,6 +253,12 @@ class Working:
             for name, command in _under_way(self._commands).items()
             if command.state is not CommandState.HANDED_OVER
         }
+
+
+def _ended(one: AgentView, event: AgentEnded) -> AgentView:
+    if one.tasks > 1:
+        return replace(one, tasks=one.tasks - 1, state=AgentState.WAITS, moved=None)
+    return replace(one, tasks=0, state=AgentState.ENDED, ended=event)
 
 
 def _under_way(views: Mapping[str, View]) -> dict[str, View]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from harness.events import (
     BreakerChanged,
     CheckpointMade,
+    Delivered,
     Event,
     HistoryReplaced,
     LoopLeft,
@@ -40,6 +41,8 @@ from harness.ui.transcript.streaming import StreamingReply
 from harness.ui.work_lines import WorkLines
 
 RETRY = "retry"
+GOES_ON = "goes on"
+"""A turn without a prompt. Where it begins with what has arrived, that is why."""
 LEFT = "left"
 """Several projections see one loop, and all see its end."""
 
@@ -192,7 +195,7 @@ class Transcript:
             self._said.append((len(self._settled), self._messages))
             self._add(Said(event.turn, event.prompt, at))
         else:
-            self._note(Line("↻", "going on from where the last turn stopped"))
+            self._note(Line("↻", "going on from where the last turn stopped"), GOES_ON)
 
     def _resume(self, event: SessionResumed) -> None:
         self._stop_streaming()
@@ -215,7 +218,7 @@ class Transcript:
         elif changed is None or isinstance(event, BreakerChanged):
             self._line(event)
         if (line := self._work.line(event)) is not None:
-            self._note(line)
+            self._note(line, GOES_ON if isinstance(event, Delivered) else "")
 
     def _abandon_calls(self) -> None:
         if (changed := self._calls.abandon()) is not None:

@@ -154,6 +154,7 @@ AGENT = st.builds(
     MOMENT,
     st.sampled_from(AgentState),
     st.booleans(),
+    SMALL,
     st.none() | st.builds(AgentMoved, NAME, SMALL, TEXT, SMALL, TOKENS, SECONDS, st.booleans()),
     st.none()
     | st.builds(AgentEnded, NAME, st.sampled_from(AgentEnd), TEXT, SMALL, SMALL, SMALL, USAGE, SECONDS, SECONDS),

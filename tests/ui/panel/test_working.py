@@ -1,6 +1,7 @@
 """Agents, commands and gates on the panel: what every prefix of events leads to, against an oracle that looks anew."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 
 from hypothesis import given
@@ -86,41 +87,42 @@ class Anew:
 
     @property
     def agents(self) -> list[AgentView]:
-        places = {
-            event.agent: place
-            for place, event in self._events
-            if isinstance(event, AgentCreated) and place > self._program
-        }
-        return [view for place in sorted(places.values()) if (view := self._agent(place)) is not None]
+        own = [(at, one) for at, one in self._events if at > self._program and self._agent_of(one)]
+        places = {self._agent_of(one): at for at, one in own if isinstance(one, AgentCreated)}
+        views = (self._agent([(at, one) for at, one in own if self._agent_of(one) == agent]) for agent in places)
+        order = sorted(places, key=lambda agent: places[agent])
+        known = {view.agent: view for view in views if view is not None}
+        return [known[agent] for agent in order if agent in known]
 
-    def _agent(self, place: int) -> AgentView | None:
-        begun = dict(self._events)[place]
-        assert isinstance(begun, AgentCreated)
-        later = [(at, one) for at, one in self._events if at > place]
-        ends = [(at, one) for at, one in later if isinstance(one, AgentEnded) and one.agent == begun.agent]
-        if ends and ends[0][0] < self._turn:
-            return None
-        until = ends[0][0] if ends else len(self._events) + 1
-        own = [(at, one) for at, one in later if at < until]
-        moves = [(at, one) for at, one in own if isinstance(one, AgentMoved) and one.agent == begun.agent]
-        starts = [
-            at
-            for at, one in own
-            if isinstance(one, WorkAdmitted) and (one.key, one.gate) == (begun.agent, GateName.AGENTS)
-        ]
-        state = AgentState.WAITS
-        if moves or starts:
-            asks = bool(moves) and moves[-1][0] > max(starts, default=0) and moves[-1][1].waits_for_person
-            state = AgentState.ASKS if asks else AgentState.RUNS
-        return AgentView(
-            begun.agent,
-            begun.task,
-            float(max(starts, default=place)),
-            AgentState.ENDED if ends else state,
-            begun.background,
-            moves[-1][1] if moves else None,
-            ends[0][1] if ends else None,
-        )
+    @staticmethod
+    def _agent_of(event: Event) -> str:
+        match event:
+            case AgentCreated(agent=agent) | AgentMoved(agent=agent) | AgentEnded(agent=agent):
+                return agent
+            case WorkAdmitted(key=key, gate=GateName.AGENTS):
+                return key
+        return ""
+
+    def _agent(self, own: list[tuple[int, Event]]) -> AgentView | None:
+        """Plays what is about one agent; `tasks` are those that it has not ended."""
+        view, tasks, at_end = None, 0, 0
+        for at, event in own:
+            match event:
+                case AgentCreated(agent=agent, task=task, background=background):
+                    tasks += 1
+                    view = AgentView(agent, task, float(at), background=background, tasks=tasks)
+                case _ if view is None or not tasks:
+                    pass
+                case WorkAdmitted():
+                    view = replace(view, state=AgentState.RUNS, since=float(at))
+                case AgentMoved(waits_for_person=asks):
+                    view = replace(view, state=AgentState.ASKS if asks else AgentState.RUNS, moved=event)
+                case AgentEnded():
+                    tasks, at_end = tasks - 1, at
+                    state = AgentState.WAITS if tasks else AgentState.ENDED
+                    moved = None if tasks else view.moved
+                    view = replace(view, state=state, tasks=tasks, moved=moved, ended=None if tasks else event)
+        return None if view is None or (not tasks and at_end < self._turn) else view
 
     @property
     def commands(self) -> set[CommandView]:

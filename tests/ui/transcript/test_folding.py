@@ -351,3 +351,8 @@ def test_an_agent_in_the_background_has_lines_and_leaves_the_call_as_it_ended() 
     assert (call.agent, call.doing) == ("", "")
     assert isinstance(note, Note)
     assert note.line.text.startswith("a1 (find the tests) answered")
+
+
+def test_a_turn_that_begins_with_what_arrived_says_so() -> None:
+    transcript = folded(*prompt(1), work.arrived(1, "b1"), TurnStarted(2, ""), work.delivered(1))
+    assert texts(transcript.entries[1:]) == ["Note the model is told what came of b1"]
