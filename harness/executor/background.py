@@ -133,12 +133,12 @@ class BackgroundCommands:
         Raises `UnknownCommand`; OSError where the file cannot be read.
         """
         command = self._known(id)
-        if not command.output.exists() and command.state is CommandState.WAITS:
+        if command.pid is None:  # it has not begun, or never will
             return CommandText(self._row(command), "", 0, 0)
         if from_byte is None:
             piece = last_lines(command.output, lines or SHOWN_LINES, most)
         else:
-            piece = read_on(command.output, from_byte, most)
+            piece = read_on(command.output, min(from_byte, size_of(command.output)), most)
         return CommandText(self._row(command), piece.text, piece.start, piece.end)
 
     async def stop(self, id: str, *, tell: bool = True) -> CommandRow:

@@ -101,4 +101,5 @@ class Command:
             self.quiet,
             before if self.state is CommandState.WAITS else 0,
             self.reason,
+            0.0 if self.state is CommandState.HANDED_OVER else self.time_s,
         )

@@ -7,13 +7,6 @@ from harness.events import CommandEnd, CommandEnded, CommandQuiet
 LINE_CHARACTERS = 200
 """Of a command line, as far as it is repeated."""
 
-ENDS = {
-    CommandEnd.STOPPED: "was stopped",
-    CommandEnd.SHUT_DOWN: "was ended, because the session ended",
-    CommandEnd.LOST: "is lost: the program that watched it ended without warning; what became of it is not known",
-    CommandEnd.NOT_STARTED: "was not started",
-}
-
 
 def ended_text(event: CommandEnded, line: str, output: Path, time_s: float, most_bytes: int) -> str:
     """How a command ended, with the end of its output."""
@@ -46,20 +39,24 @@ def handed_over_text(command: str, line: str, pid: int, output: Path) -> str:
 
 
 def _how(event: CommandEnded, time_s: float, most_bytes: int) -> str:
-    after = f" after {event.duration_s:.1f} s"
-    match event:
-        case CommandEnded(end=CommandEnd.EXITED, exit_code=int(code)) if code < 0:
-            return f"was killed by signal {-code}{after}"
-        case CommandEnded(end=CommandEnd.EXITED, exit_code=code):
-            return f"ended with exit code {code}{after}"
-        case CommandEnded(end=CommandEnd.TIMED_OUT):
+    after = f" after {event.duration_s:.1f} s" if event.duration_s else ""
+    match event.end:
+        case CommandEnd.EXITED if event.exit_code is not None and event.exit_code < 0:
+            return f"was killed by signal {-event.exit_code}{after}"
+        case CommandEnd.EXITED:
+            return f"ended with exit code {event.exit_code}{after}"
+        case CommandEnd.TIMED_OUT:
             return f"was ended, because its time limit of {time_s:g} s was up"
-        case CommandEnded(end=CommandEnd.TOO_LONG):
+        case CommandEnd.TOO_LONG:
             return f"was ended{after}, because it wrote more than {most_bytes:,} bytes"
-        case CommandEnded(end=CommandEnd.STOPPED | CommandEnd.SHUT_DOWN as end) if event.duration_s:
-            return ENDS[end] + after
-        case CommandEnded(end=end):
-            return ENDS[end]
+        case CommandEnd.STOPPED:
+            return f"was stopped{after}"
+        case CommandEnd.SHUT_DOWN:
+            return f"was ended{after}, because the session ended"
+        case CommandEnd.LOST:
+            return "is lost: the program that watched it ended without warning; what became of it is not known"
+        case CommandEnd.NOT_STARTED:
+            return "was not started"
 
 
 def _written(size: int, tail: str, output: Path) -> str:

@@ -60,6 +60,8 @@ class CommandRow:
     """While it waits: how many others of those that wait begin before it."""
     reason: str = ""
     """One line, where `end` and exit code do not say all."""
+    time_s: float = 0.0
+    """Seconds it may take, from its beginning; 0: it has no limit any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def begun_text(row: CommandRow) -> str:
         case _:
             beginning = f"{row.id} runs (process {row.pid}); its output goes to {row.output}."
     return (
-        f"{beginning} Go on with other work: you will be told when it ends. "
+        f"{beginning} It may take {row.time_s:,g} s. Go on with other work: you will be told when it ends. "
         f"background_read shows what it has written, background_kill ends it."
     )
 

@@ -165,7 +165,7 @@ async def test_bash_returns_at_once_and_the_end_arrives(here: Stage) -> None:
     assert (here.end.end, here.end.exit_code, here.end.output_bytes) == (CommandEnd.EXITED, 3, output.stat().st_size)
     assert here.told == [
         (
-            "b1 ended with exit code 3 after 0.0 s: pwd; read -r line < ../go; echo oops >&2; exit 3\n"
+            "b1 ended with exit code 3: pwd; read -r line < ../go; echo oops >&2; exit 3\n"
             f"Its output, {output.stat().st_size} bytes, is in {output}. The end of it:\n{output.read_text().rstrip()}"
         )
     ]
@@ -318,6 +318,7 @@ async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
     assert (await here.call("background_read", id="b2")).content.startswith("(no output)\n\n[b2: waits")
     assert (await here.call("background_kill", id="b2")).summary == "ended"
     assert (here.end.command, here.end.end, here.end.exit_code) == ("b2", CommandEnd.STOPPED, None)
+    assert (await here.call("background_read", id="b2")).content.startswith("(no output)\n\n[b2: stopped")
     await close(here)
     assert not (tmp_path / "outputs" / "b2.out").exists()
     assert here.gating.status.counts.balanced
@@ -484,6 +485,21 @@ async def test_ids_go_on_and_what_was_written_can_still_be_read(tmp_path: Path) 
     assert second.commands.read("b1").text == "one\n"
     assert [row.id for row in second.commands.rows] == ["b1", "b2"]
     await close(second)
+
+
+async def test_reading_goes_on_where_the_last_answer_ended(here: Stage) -> None:
+    os.mkfifo(here.folder / "go")
+    row = await here.commands.start("echo one; read -r line < ../go; echo two", "c")
+    await here.until(row.output.read_text)
+    first = here.commands.read("b1")
+    assert (first.text, first.start, first.end) == ("one\n", 0, 4)
+    assert here.commands.read("b1", from_byte=first.end).text == ""
+    await here.say("go")
+    await here.over("b1")
+    more = here.commands.read("b1", from_byte=first.end)
+    assert (more.text, more.end) == ("two\n", 8)
+    assert here.commands.read("b1", from_byte=100).end == 8
+    assert here.commands.read("b1", lines=1).text == "two\n"
 
 
 async def test_what_was_lost_is_told_when_the_session_goes_on(tmp_path: Path) -> None:

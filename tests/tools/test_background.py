@@ -24,8 +24,8 @@ from harness.tools.toolbox import standard_tools
 pytestmark = pytest.mark.anyio
 
 FILE = Path("/outputs/b1.out")
-RUNS = CommandRow("b1", "make all", CommandState.RUNS, 1.0, FILE, 4711, bytes=1_200)
-WAITS = CommandRow("b2", "make test", CommandState.WAITS, 2.0, Path("/outputs/b2.out"), before=3)
+RUNS = CommandRow("b1", "make all", CommandState.RUNS, 1.0, FILE, 4711, bytes=1_200, time_s=3_600)
+WAITS = CommandRow("b2", "make test", CommandState.WAITS, 2.0, Path("/outputs/b2.out"), before=3, time_s=3_600)
 ENDED = replace(RUNS, state=CommandState.ENDED, end=CommandEnd.EXITED, exit_code=2)
 
 
@@ -88,7 +88,9 @@ async def test_a_command_goes_to_the_background_only_when_the_call_says_so(conte
     result = await call(tool, context, command="make all", background=True, timeout=86_400)
     assert shelf.asked == [("make all", "toolu_1", 86_400)]
     assert (result.outcome, result.summary) == (ToolOutcome.OK, "b1 in the background")
-    assert result.content.startswith("b1 runs (process 4711); its output goes to /outputs/b1.out. ")
+    assert result.content.startswith(
+        "b1 runs (process 4711); its output goes to /outputs/b1.out. It may take 3,600 s. Go on with other work: "
+    )
 
 
 async def test_a_command_that_waits_for_its_turn_says_so(context: ToolContext) -> None:
