@@ -39,6 +39,7 @@ _ORDER = re.compile(
     re.I,
 )
 """The words with which work is given to an agent. What follows in the sentence is for the agent."""
+_FOR_EACH = re.compile(r"\s*for (?:each|every)\b", re.I)
 _MEANS = re.compile(
     r"\b(?:with|using|through|by)\s+(?:[\w-]+\s+){0,3}?(?:sub[- ]?)?agents?(?:\s+(?:in the background|in parallel))?\W*$|エージェント|^a\d+\s*に",
     re.I,
@@ -63,7 +64,8 @@ def _pieces(text: str) -> Iterator[str]:
         return
     for sentence in _SENTENCES.split(text):
         order = _ORDER.search(sentence)
-        end = order.start() if order else 0 if _MEANS.search(sentence) else len(sentence)
+        whole = _FOR_EACH.match(sentence) or (not order and _MEANS.search(sentence))
+        end = 0 if whole else order.start() if order else len(sentence)
         yield from _split(_COURTESY.sub("", sentence[:end]))
         yield sentence[end:]
 

@@ -7,7 +7,7 @@ What is given away is not understood here: it becomes the prompt of an agent, wh
 import re
 from itertools import pairwise
 
-from harness.practice.improviser.goals import Delegate, Goal, Task
+from harness.practice.improviser.goals import Delegate, DelegateEach, Goal, Task
 from harness.practice.improviser.memory import Memory
 from harness.practice.improviser.mentions import Sentence
 
@@ -37,6 +37,14 @@ _GOES_ON = re.compile(
     r"^(?:ask|tell|let|have)\s+(?:the\s+)?(?:agent\s+)?(?P<agent>a\d+)\s+(?:to\s+)?(?P<task>.+)$"
     r"|^(?:エージェント\s*)?(?P<agent_ja>a\d+)\s*に、?(?P<task_ja>.+)$",
     re.IGNORECASE | re.DOTALL,
+)
+_EACH = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        rf"^\w+\s+(?:(?:an?|one)\s+)?{_KIND}{_AGENT}\s+(?:for\s+(?:each|every)|per)\s+(?P<what>.+?)\s*(?:\bto\b|[:,])\s*(?P<task>.+)$",
+        rf"^for\s+(?:each|every)\s+(?P<what>.+?),?\s+\w+\s+(?:(?:an?|one)\s+)?{_KIND}{_AGENT}\s*(?:\bto\b|[:,])?\s*(?P<task>.+)$",
+        r"^(?:各|すべての|全ての)?\s*(?P<what>.+?)(?:ごとに|毎に|のそれぞれについて|について|に対して)、?(?:それぞれ|一つずつ|1つずつ)?、?(?:サブ)?エージェントに(?P<task>.+)$",
+    )
 )
 _ANOTHER = re.compile(
     rf",?\s+(?:and\s+)?(?:use\s+|have\s+|ask\s+)?(?:another|a\s+(?:second|third|fourth)|the\s+other|one\s+more)(?:\s+one)?(?:\s+{_AGENT})?\s+to\s+",
@@ -75,6 +83,10 @@ def delegated(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
         prompt = clause.retold(_asked(match["task"] or match["task_ja"]))
         agent = (match["agent"] or match["agent_ja"]).lower()
         return (Delegate((Task(_title(prompt), prompt, agent, background),)),)
+    for pattern in _EACH:
+        if (match := pattern.match(text)) and (glob := _files(what := clause.part(match["what"]))):
+            prompt = clause.retold(_asked(match["task"]))
+            return (DelegateEach(glob, what.folder, prompt, background),) if prompt else ()
     for pattern in (*_ENGLISH, *_JAPANESE):
         if match := pattern.match(text):
             found = match.groupdict()
@@ -82,6 +94,11 @@ def delegated(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
             if count is not None and (task := _asked(match["task"])):
                 return (Delegate(_tasks(clause, task, count, background)),)
     return ()
+
+
+def _files(what: Sentence) -> str | None:
+    """The pattern for the files that are meant by "Python file", "*.md" or just "file"."""
+    return what.glob or ("**/*" if re.search(r"\bfiles?\b|ファイル", what.words) else None)
 
 
 def _count(word: str | None) -> int | None:

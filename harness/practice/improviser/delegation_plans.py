@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.practice.improviser import phrases as say
+from harness.practice.improviser.delegating import LONGEST_TITLE, MOST_AGENTS
 from harness.practice.improviser.errands import Errand
-from harness.practice.improviser.goals import Delegate, Task
+from harness.practice.improviser.goals import Delegate, DelegateEach, Task
 from harness.practice.improviser.planning import Ask, Plan
-from harness.practice.improviser.results import output_of
+from harness.practice.improviser.results import listed_paths, output_of
 from harness.practice.improviser.setting import Setting, excerpt
 from harness.practice.improviser.values import Call, Exchange, Result
 
@@ -41,6 +42,22 @@ def delegate(setting: Setting, goal: Delegate) -> Plan:
     words = setting.say(say.WILL_DELEGATE_ALL, count=len(calls)) if len(calls) > 1 else setting.say(say.WILL_DELEGATE)
     results = yield Ask(words, calls)
     return report_of(setting, tuple(map(Exchange, calls, results)))
+
+
+def delegate_each(setting: Setting, goal: DelegateEach) -> Plan:
+    """Find the files, and give each to an agent of its own."""
+    look = setting.tools.find(goal.pattern, goal.folder)
+    (found,) = yield Ask(setting.say(say.WILL_FIND, pattern=goal.pattern), (look,))
+    if trouble := setting.trouble(found, look):
+        return trouble
+    paths = listed_paths(found)
+    if not paths:
+        return setting.say(say.NO_FILES, pattern=goal.pattern)
+    prompts = [f"{path}: {goal.prompt}" for path in paths[:MOST_AGENTS]]
+    tasks = tuple(Task(excerpt(prompt, LONGEST_TITLE), prompt, background=goal.background) for prompt in prompts)
+    report = yield from delegate(setting, Delegate(tasks))
+    left = len(paths) - len(tasks)
+    return f"{report}\n\n{setting.say(say.FILES_LEFT, count=left)}" if left else report
 
 
 def report_of(setting: Setting, exchanges: Sequence[Exchange]) -> str:

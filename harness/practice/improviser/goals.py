@@ -188,6 +188,16 @@ class Delegate(Changing):
 
 
 @dataclass(frozen=True, slots=True)
+class DelegateEach(Changing):
+    """The same work for one agent per file, with each file that fits a pattern."""
+
+    pattern: str
+    folder: str | None
+    prompt: str
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ListBackground(Goal):
     """What runs in the background."""
 

@@ -8,7 +8,7 @@ from harness.practice.improviser.cutting import remaining, within_limit
 from harness.practice.improviser.delegation_plans import report_of
 from harness.practice.improviser.detours import calls_that_worked, named, with_detours
 from harness.practice.improviser.errands import Errand
-from harness.practice.improviser.goals import Delegate, Talk, Topic
+from harness.practice.improviser.goals import Delegate, DelegateEach, Talk, Topic
 from harness.practice.improviser.intents import Understanding, understand
 from harness.practice.improviser.planning import Progress, replay
 from harness.practice.improviser.plans import plan_for
@@ -58,7 +58,7 @@ def _whole_answer(conversation: Conversation) -> tuple[str, tuple[Call, ...]]:
 
 def _sent_by_another(tools: ToolSet, turn: Turn, understood: Understanding) -> tuple[Exchange, ...]:
     """Tasks of agents that were not asked for here but, in this turn, by whoever answered before: a script."""
-    if any(isinstance(goal, Delegate) for goal in understood.goals):
+    if any(isinstance(goal, Delegate | DelegateEach) for goal in understood.goals):
         return ()
     return tuple(one for one in turn.exchanges if tools.is_errand(one.call, Errand.DELEGATE))
 

@@ -43,8 +43,8 @@ BEYOND = Phrase(
     "それには本当に考える力が必要で、私にはできません。私は AI ではなくルールベースの練習用モデルです。例えば次のことならできます。\n\n- ファイルを読んで関数の一覧を出す\n- ファイルの中の「a」を「b」に置き換える\n- テストを実行して、失敗した箇所を伝える",
 )
 HELP = Phrase(
-    "I am a rule-based practice model. I understand plain requests like these, also several in one sentence:\n\n- Files: “list the files in src”, “read README.md”, “what are its headings?”, “first 5 lines of it”, “which functions does app.py define?”\n- Search: “find TODO in *.py files”, “find all markdown files”, “how many lines has app.py?”, “compare a.txt and b.txt”\n- Change: “create notes.txt with the text “buy milk””, “append “eggs” to it”, “replace “milk” with “tea” in notes.txt”\n- Run: “run `python3 --version`”, “run the tests”, “which branch am I on?”, “show the last 3 commits”\n- Together: “read A.md and B.md, then write a summary to C.md”\n- Agents: “use two agents to summarise A.md and B.md”; in the background: “run `make` in the background”, “what runs in the background?”, “show b1”, “kill b1”\n- And: “what is 17 * 4?”, “which tools do you have?”",
-    "私はルールベースの練習用モデルです。次のような簡単な依頼が分かります。一文で複数頼んでいただいても構いません。\n\n- ファイル: 「srcフォルダのファイルを一覧して」「README.md を読んで」「見出しを教えて」「app.py にはどんな関数がありますか」\n- 検索: 「TODO を探して」「Pythonファイルを探して」「app.py は何行ありますか」「a.txt と b.txt を比較して」\n- 変更: 「notes.txt を作って、内容は「牛乳」」「notes.txt に「卵」を追加して」「notes.txt の「牛乳」を「お茶」に置き換えて」\n- 実行: 「`python3 --version` を実行して」「テストを実行して」「今どのブランチですか」「最後のコミットを3件見せて」\n- まとめて: 「A.md と B.md を読んで、要約を C.md に書いて」\n- エージェント: 「2つのエージェントに A.md と B.md を要約させて」。バックグラウンド: 「バックグラウンドで `make` を実行して」「バックグラウンドで何が動いていますか」「b1 を見せて」「b1 を止めて」\n- その他: 「17 * 4 は?」「使えるツールを教えて」",
+    "I am a rule-based practice model. I understand plain requests like these, also several in one sentence:\n\n- Files: “list the files in src”, “read README.md”, “what are its headings?”, “first 5 lines of it”, “which functions does app.py define?”\n- Search: “find TODO in *.py files”, “find all markdown files”, “how many lines has app.py?”, “compare a.txt and b.txt”\n- Change: “create notes.txt with the text “buy milk””, “append “eggs” to it”, “replace “milk” with “tea” in notes.txt”\n- Run: “run `python3 --version`”, “run the tests”, “which branch am I on?”, “show the last 3 commits”\n- Together: “read A.md and B.md, then write a summary to C.md”\n- Agents: “use two agents to summarise A.md and B.md”, “use an agent per Python file to count its lines”; in the background: “run `make` in the background”, “what runs in the background?”, “show b1”, “kill b1”\n- And: “what is 17 * 4?”, “which tools do you have?”",
+    "私はルールベースの練習用モデルです。次のような簡単な依頼が分かります。一文で複数頼んでいただいても構いません。\n\n- ファイル: 「srcフォルダのファイルを一覧して」「README.md を読んで」「見出しを教えて」「app.py にはどんな関数がありますか」\n- 検索: 「TODO を探して」「Pythonファイルを探して」「app.py は何行ありますか」「a.txt と b.txt を比較して」\n- 変更: 「notes.txt を作って、内容は「牛乳」」「notes.txt に「卵」を追加して」「notes.txt の「牛乳」を「お茶」に置き換えて」\n- 実行: 「`python3 --version` を実行して」「テストを実行して」「今どのブランチですか」「最後のコミットを3件見せて」\n- まとめて: 「A.md と B.md を読んで、要約を C.md に書いて」\n- エージェント: 「2つのエージェントに A.md と B.md を要約させて」「各Pythonファイルについて、エージェントに行数を数えさせて」。バックグラウンド: 「バックグラウンドで `make` を実行して」「バックグラウンドで何が動いていますか」「b1 を見せて」「b1 を止めて」\n- その他: 「17 * 4 は?」「使えるツールを教えて」",
 )
 GREETING = Phrase(
     "Hello! Ask me for something in this folder, for example “list the files”, or say “help”.",
@@ -194,6 +194,10 @@ AGENT_FAILED = Phrase(
 )
 AGENT_HAD_SAID = Phrase(
     "What it had said until then may be wrong:", "それまでの発言は次のとおりですが、正しいとは限りません。"
+)
+FILES_LEFT = Phrase(
+    "{count} files more were not given to anybody: I ask for so many agents at once and no more.",
+    "ほかの {count} 個のファイルは、一度に頼めるエージェントの数を超えるため、頼んでいません。",
 )
 DELEGATED_ASIDE = Phrase("Agents work on this in the background:", "エージェントがバックグラウンドで作業しています。")
 STARTED = Phrase("`{command}` is in the background: {answer}", "`{command}` をバックグラウンドに送りました: {answer}")

@@ -8,7 +8,7 @@ from harness.practice.improviser.arithmetic import value_of
 from harness.practice.improviser.background_plans import list_background, show_background, stop_background
 from harness.practice.improviser.change_plans import append_text, create_file, replace_text, write
 from harness.practice.improviser.command_plans import about_project, run_command, run_tests, use_tool
-from harness.practice.improviser.delegation_plans import delegate
+from harness.practice.improviser.delegation_plans import delegate, delegate_each
 from harness.practice.improviser.file_plans import (
     compare_files,
     describe,
@@ -25,6 +25,7 @@ from harness.practice.improviser.goals import (
     CompareFiles,
     CreateFile,
     Delegate,
+    DelegateEach,
     FindFiles,
     Goal,
     ListBackground,
@@ -97,6 +98,8 @@ def _plan(setting: Setting, goal: Goal) -> Plan:
             return use_tool(setting, goal)
         case Delegate():
             return delegate(setting, goal)
+        case DelegateEach():
+            return delegate_each(setting, goal)
         case ListBackground():
             return list_background(setting, goal)
         case ShowBackground():

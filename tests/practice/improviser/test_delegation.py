@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.practice.improviser.goals import CreateFile, Delegate, Goal, ReadFile, SearchText, Task
+from harness.practice.improviser.delegating import MOST_AGENTS
+from harness.practice.improviser.goals import CreateFile, Delegate, DelegateEach, Goal, ReadFile, SearchText, Task
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
 from harness.practice.improviser.values import Turn
@@ -23,6 +24,9 @@ UNFINISHED = (
 
 def tasks(*prompts: str, background: bool = False, agent: str | None = None) -> tuple[Goal, ...]:
     return (Delegate(tuple(Task(prompt, prompt, agent, background) for prompt in prompts)),)
+
+
+EACH_IN_SRC = DelegateEach("*.py", "src", "list its functions")
 
 
 def several(prompt: str, count: int) -> tuple[Goal, ...]:
@@ -53,6 +57,9 @@ ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ('use an agent to find "two words"', tasks('find "two words"')),
     ("read a.txt, then use an agent to find TODO", (ReadFile("a.txt"), *tasks("find TODO"))),
     ("Use an agent to find TODO. Then read a.txt", (*tasks("find TODO"), ReadFile("a.txt"))),
+    ("use an agent per python file to count its lines", (DelegateEach("*.py", None, "count its lines"),)),
+    ("use an agent for each *.md file in docs to summarise it", (DelegateEach("*.md", "docs", "summarise it"),)),
+    ("For each python file in src, use an agent to list its functions", (EACH_IN_SRC,)),
     ("find agent in src", (SearchText("agent", "src"),)),
     ("read agents.md", (ReadFile("agents.md"),)),
     ("create agent.py that prints hi", (CreateFile("agent.py", 'print("hi")\n'),)),
@@ -66,6 +73,7 @@ JAPANESE: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("2つのエージェントに a.md と b.md を要約させて", tasks("a.md を要約して", "b.md を要約して")),
     ("エージェント3つに TODO を探してもらって", several("TODO を探して", 3)),
     ("バックグラウンドでエージェントに TODO を探させて", tasks("TODO を探して", background=True)),
+    ("各pythonファイルについて、エージェントに行数を数えさせて", (DelegateEach("*.py", None, "行数を数えて"),)),
     ("a1 に b.py の行数を数えさせて", tasks("b.py の行数を数えて", agent="a1")),
 )
 
@@ -111,6 +119,27 @@ def test_several_agents_are_asked_in_one_reply(project: Path) -> None:
     assert "2 of 2 agents answered" in said
     assert "a.txt has 2 lines" in said
     assert "src/app.py has 10 lines" in said
+
+
+def test_each_file_is_given_to_an_agent_of_its_own(project: Path) -> None:
+    conversation = talk(project)
+    said = conversation.ask("use an agent per markdown file to count its lines")
+    assert [call.input.get("prompt") for call in conversation.calls[1:]] == [
+        "README.md: count its lines",
+        "docs/guide.md: count its lines",
+    ]
+    assert "README.md has 15 lines" in said
+    assert "docs/guide.md has 3 lines" in said
+    assert "No file matches *.rs" in conversation.ask("use an agent per rust file to count its lines")
+
+
+def test_there_is_a_most_of_agents_and_what_is_left_is_told(project: Path) -> None:
+    for number in range(MOST_AGENTS + 2):
+        (project / f"{number}.csv").write_text("")
+    conversation = talk(project, fails=lambda prompt: True)
+    said = conversation.ask("use an agent per csv file to count its lines")
+    assert len(conversation.calls) == 1 + MOST_AGENTS
+    assert "2 files more were not given to anybody" in said
 
 
 def test_in_japanese_too(project: Path) -> None:
