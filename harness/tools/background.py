@@ -22,6 +22,8 @@ LONGEST_BACKGROUND_S = 86_400
 """A day: the longest time limit that a call may name."""
 SHOWN_LINES = 40
 """Lines from the end of an output that are shown where the call names no other number."""
+SHOWN_ENDS = 30
+"""Commands that are over and are listed, the newest of them."""
 
 
 class CommandState(StrEnum):
@@ -174,8 +176,12 @@ def _list_tool(background: Background) -> Tool:
         rows = background.rows
         if not rows:
             return ToolResult("No command was sent to the background in this session.", summary="none")
-        running = sum(row.state in (CommandState.RUNS, CommandState.WAITS) for row in rows)
-        return ToolResult("\n".join(map(_row_line, rows)), summary=f"{len(rows)}, {running} of them not over")
+        going_on = [row for row in rows if row.state is not CommandState.ENDED]
+        ended = [row for row in rows if row.state is CommandState.ENDED]
+        older = len(ended) - SHOWN_ENDS
+        lines = [f"({older} older ones are over)"] if older > 0 else []
+        lines += map(_row_line, [*ended[-SHOWN_ENDS:], *going_on])
+        return ToolResult("\n".join(lines), summary=f"{len(rows)}, {len(going_on)} of them not over")
 
     return Tool(
         name="background_list",

@@ -137,11 +137,20 @@ async def test_the_list_names_every_command_and_how_it_stands(context: ToolConte
     listing = tools(Shelf([RUNS, WAITS, replace(ENDED, id="b3", bytes=0)]))["background_list"]
     result = await call(listing, context)
     assert result.content.splitlines() == [
+        "b3  exit 2  make all",
         "b1  runs, 1,200 bytes  make all",
         "b2  waits  make test",
-        "b3  exit 2  make all",
     ]
     assert result.summary == "3, 2 of them not over"
+
+
+async def test_of_many_that_are_over_the_newest_are_listed(context: ToolContext) -> None:
+    rows = [replace(ENDED, id=f"b{n}") for n in range(1, 41)]
+    result = await call(tools(Shelf([RUNS, *rows]))["background_list"], context)
+    first, second, *_, last = result.content.splitlines()
+    assert first == "(10 older ones are over)"
+    assert second.startswith("b11  exit 2")
+    assert last.startswith("b1  runs")
 
 
 async def test_an_empty_list_says_so(context: ToolContext) -> None:
