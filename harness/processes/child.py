@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from harness.processes.command import Command, end_commands
+from harness.processes.command import Command, end_command
 from harness.processes.values import End, Finished, Limits
 from harness.uninterrupted import uninterrupted
 
@@ -49,8 +50,8 @@ class Child:
         """
         if self._is_handed_over:
             raise RuntimeError(f"the process {self.pid} was handed over")
-        await uninterrupted(self._command.ending or end_commands((self._command,), limits or self._limits))
-        return await self.wait()
+        await uninterrupted(end_command(self._command, limits or self._limits))
+        return replace(await self.wait(), left=self._command.left)
 
     def hand_over(self) -> None:
         """Let it live on without us: neither our end nor our crash concerns it any more. `wait` still tells of its

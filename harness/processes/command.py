@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from harness.processes.leader import Leader
 from harness.processes.tree import POLL_S, ProcessTree, end, look_at
@@ -14,9 +13,22 @@ class Command:
     """Settles exactly once, whether it exits, is ended, or both at the same time (resilience D5)."""
 
     def __init__(
-        self, leader: Leader, tree: ProcessTree, mark: str, settled: Callable[["Command", End, float], None]
+        self,
+        leader: Leader,
+        tree: ProcessTree,
+        mark: str,
+        ended: Callable[["Command", End | None, float], None],
+        in_a_hurry: Callable[[], bool],
     ) -> None:
-        """`settled` is called at the one end with what it took and how many seconds ending took."""
+        """
+        Args:
+            leader: its first process.
+            tree: all its processes.
+            mark: what they bear in their environment.
+            ended: called at the one end with what it took and how many seconds ending took; and once more, with None,
+                when what it had left in the background was ended.
+            in_a_hurry: whether to kill at once instead of waiting for the grace to pass.
+        """
         self.pid = leader.pid
         self.began = time.time()
         """Unix time."""
@@ -27,7 +39,10 @@ class Command:
         self.finished: asyncio.Future[Finished] = asyncio.get_running_loop().create_future()
         self.ending: asyncio.Task[None] | None = None
         """Ends it; None until somebody asks for that."""
-        self._settled = settled
+        self.left: tuple[LeftOver, ...] = ()
+        """Who of it lives, after its end."""
+        self.in_a_hurry = in_a_hurry
+        self._ended = ended
         self.exited.add_done_callback(lambda _: tree.leader_exited() if self.ending is None else None)
 
     async def look_for_left_over(self) -> tuple[LeftOver, ...]:
@@ -38,32 +53,40 @@ class Command:
         return self.tree.left_over()
 
     def settle(self, finished: Finished, how: End, seconds: float = 0.0) -> None:
-        """It has ended; what comes later changes nothing."""
-        if not self.finished.done():
+        """It has ended; what is left of it may be ended later, and changes nothing but `left`."""
+        self.left = finished.left
+        first = not self.finished.done()
+        if first:
             self.finished.set_result(finished)
-            self._settled(self, how, seconds)
+        self._ended(self, how if first else None, seconds)
 
     async def result(self) -> Finished:
         """Wait for the end."""
         return await asyncio.shield(self.finished)
 
 
-def end_commands(commands: Sequence[Command], limits: Limits, *others: ProcessTree) -> asyncio.Task[None]:
+def end_command(command: Command, limits: Limits) -> asyncio.Task[None]:
+    """Begin to end a command; if that has begun already, there is nothing to do but to wait for it."""
+    return command.ending or end_commands((command,), limits, command.in_a_hurry)
+
+
+def end_commands(
+    commands: Sequence[Command], limits: Limits, in_a_hurry: Callable[[], bool], *others: ProcessTree
+) -> asyncio.Task[None]:
     """Begin to end commands, and `others`, all at the same time. The commands must have no `ending` yet."""
-    task = asyncio.create_task(_end(commands, limits, others))
+    task = asyncio.create_task(_end(commands, limits, in_a_hurry, others))
     for command in commands:
         command.ending = task
     return task
 
 
-async def _end(commands: Sequence[Command], limits: Limits, others: Sequence[ProcessTree]) -> None:
+async def _end(
+    commands: Sequence[Command], limits: Limits, in_a_hurry: Callable[[], bool], others: Sequence[ProcessTree]
+) -> None:
     began = time.monotonic()
-    ends = await end([*(command.tree for command in commands), *others], limits)
+    ends = await end([*(command.tree for command in commands), *others], limits, in_a_hurry)
     seconds = time.monotonic() - began
     for command, how in zip(commands, ends, strict=False):
         left = command.tree.left_over()
         code = command.exited.result() if left and command.exited.done() else None if left else await command.exited
-        finished = Finished(code, left=left)
-        if command.finished.done():
-            finished = replace(command.finished.result(), left=left)
-        command.settle(finished, how, seconds)
+        command.settle(Finished(code, left=left), how, seconds)

@@ -15,6 +15,7 @@ from harness.processes.values import MARK, End, ExitCounts, Finished, LeftOver, 
 if TYPE_CHECKING:
     from harness.processes.child import Child
     from harness.processes.command import Command
+    from harness.processes.watch import Watch
 
 
 class Processes:
@@ -30,7 +31,11 @@ class Processes:
     def __init__(self, limits: Limits | None = None) -> None:
         """`limits` are those of commands that are given none."""
         self._limits = limits or Limits()
-        self._mark = token_hex(8)
+        self._owner = f"{token_hex(8)}."
+        """What the marks of all commands begin with."""
+        self._program = os.getpid()
+        self._watch: Watch | None = None
+        """None until there is something to watch over."""
         self._ends: Counter[End] = Counter()
         self._started = 0
         self._slowest_end_s = 0.0
@@ -39,7 +44,7 @@ class Processes:
         self._children: dict[Command, Child] = {}
         self._handed_over: set[str] = set()
         """Marks of commands that are not ours any more."""
-        self._endings: set[asyncio.Task[None]] = set()
+        self._in_a_hurry = asyncio.Event()
         self._closing: asyncio.Task[tuple[LeftOver, ...]] | None = None
 
     async def run(
@@ -85,6 +90,13 @@ class Processes:
         self._children[running] = Child(running, output, self._limits, self._let_go)
         return self._children[running]
 
+    def marked(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The environment for a child process that somebody else starts and waits for: it ends when ours do, and is
+        watched over like them. May be called in a thread. Raises OSError."""
+        mark = f"{self._owner}others"
+        self._watch_over().expect(mark)
+        return _marked(environment, mark)
+
     @property
     def children(self) -> "tuple[Child, ...]":
         """Those that `start` began, that have not ended and are still ours."""
@@ -110,7 +122,7 @@ class Processes:
                 await asyncio.wait({self._closing})
             except asyncio.CancelledError as error:
                 if cancelled is not None:
-                    self._kill_at_once()
+                    self._in_a_hurry.set()
                 cancelled = error
         if cancelled is not None:
             raise cancelled
@@ -128,43 +140,63 @@ class Processes:
         from harness.processes.leader import Leader
         from harness.processes.tree import ProcessTree
 
-        if self._closing is not None:
-            raise OSError(errno.ESHUTDOWN, "the program is ending and starts nothing any more")
-        mark = f"{self._mark}.{self._started + 1}"
-        marks = " ".join((*environment.get(MARK, "").split(), mark))
-        leader = Leader(command, cwd=cwd, environment={**environment, MARK: marks}, output=output, stdin=stdin)
+        mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
+        watch.expect(mark)
+        try:
+            leader = Leader(command, cwd=cwd, environment=_marked(environment, mark), output=output, stdin=stdin)
+        except BaseException:
+            watch.gone(mark)
+            raise
+        watch.leads(mark, leader.process)
         self._started += 1
-        running = Command(leader, ProcessTree(mark, leader.process), mark, self._settled)
+        tree = ProcessTree(mark, leader.pid, (leader.process,))
+        running = Command(leader, tree, mark, self._ended, self._in_a_hurry.is_set)
         self._commands[running] = None
         return running
 
-    def _settled(self, command: "Command", how: End, seconds: float) -> None:
-        self._children.pop(command, None)
-        if not command.finished.result().left:
-            self._commands.pop(command, None)
-        if command.mark not in self._handed_over:
+    def _watch_over(self) -> "Watch":
+        from harness.processes.watch import Watch
+
+        if self._closing is not None:
+            raise OSError(errno.ESHUTDOWN, "the program is ending and starts nothing any more")
+        if os.getpid() != self._program:
+            raise OSError(errno.EPERM, "only the program itself starts processes, not a forked copy of it")
+        self._watch = self._watch or Watch(self._owner)
+        return self._watch
+
+    def _ended(self, command: "Command", how: End | None, seconds: float) -> None:
+        if command.mark in self._handed_over or self._watch is None:
+            return
+        if how is not None:
+            self._children.pop(command, None)
             self._ends[how] += 1
-            self._slowest_end_s = max(self._slowest_end_s, seconds)
+        self._slowest_end_s = max(self._slowest_end_s, seconds)
+        if command.left:
+            self._watch.left(command.mark, command.pid, command.tree.members)
+        else:
+            self._commands.pop(command, None)
+            self._watch.gone(command.mark)
 
     def _let_go(self, command: "Command") -> None:
         del self._children[command], self._commands[command]
         self._handed_over.add(command.mark)
+        self._watch_over().free(command.mark)
         self._ends[End.HANDED_OVER] += 1
 
     async def _close(self) -> tuple[LeftOver, ...]:
-        if not self._started:
+        if self._watch is None or os.getpid() != self._program:
             return ()
         from harness.processes.command import end_commands
         from harness.processes.tree import ProcessTree
 
         ending = {command.mark: command.ending for command in self._commands if command.ending}
         others = [command for command in self._commands if not command.ending]
-        everything = ProcessTree(f"{self._mark}.", spared=self._handed_over | ending.keys())
-        self._endings = {*ending.values(), end_commands(others, self._limits, everything)}
-        await asyncio.wait(self._endings)
+        everything = ProcessTree(self._owner, spared=self._handed_over | ending.keys())
+        await asyncio.wait({*ending.values(), end_commands(others, self._limits, self._in_a_hurry.is_set, everything)})
+        self._watch.close()
         trees = (everything, *(command.tree for command in self._commands))
         return tuple(dict.fromkeys(process for tree in trees for process in tree.left_over()))
 
-    def _kill_at_once(self) -> None:
-        for ending in self._endings:
-            ending.cancel()
+
+def _marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
+    return {**environment, MARK: " ".join((*environment.get(MARK, "").split(), mark))}

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.processes.command import Command, end_commands
+from harness.processes.command import Command, end_command
 from harness.processes.values import End, Finished, Limits
 from harness.uninterrupted import uninterrupted
 
@@ -21,7 +21,7 @@ async def to_its_end(command: Command, reading: int, sink: Callable[[bytes], Non
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: pipe, os.fdopen(reading, "rb", 0))
         return await _until_end(command, pipe, limits)
     except asyncio.CancelledError:
-        await uninterrupted(_end(command, limits))
+        await uninterrupted(end_command(command, limits))
         raise
     finally:
         if transport is not None:
@@ -31,16 +31,12 @@ async def to_its_end(command: Command, reading: int, sink: Callable[[bytes], Non
 async def _until_end(command: Command, pipe: "_Pipe", limits: Limits) -> Finished:
     await asyncio.wait({command.exited}, timeout=limits.time_s)
     if timed_out := not command.exited.done():
-        await uninterrupted(_end(command, limits))
+        await uninterrupted(end_command(command, limits))
     closed = await pipe.closed_within(limits.pipe_grace_s)
     if command.ending is None:
         left = () if closed and not command.tree.group_lives() else await command.look_for_left_over()
         command.settle(Finished(command.exited.result(), left=left), End.EXITED)
     return replace(await command.result(), timed_out=timed_out)
-
-
-async def _end(command: Command, limits: Limits) -> None:
-    await (command.ending or end_commands((command,), limits))
 
 
 class _Pipe(asyncio.Protocol):

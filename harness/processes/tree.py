@@ -13,7 +13,7 @@ import os
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -39,24 +39,32 @@ class Seen:
 class ProcessTree:
     """All processes of one command, or of everything that bears the beginning of a mark."""
 
-    def __init__(self, mark: str, leader: psutil.Process | None = None, *, spared: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        mark: str,
+        session: int | None = None,
+        members: Iterable[psutil.Process] = (),
+        *,
+        spared: Collection[str] = (),
+    ) -> None:
         """
         Args:
             mark: the mark of the command, or, with a dot at its end, what the marks of many begin with.
-            leader: the first process; the session that bears its number is that of the command.
+            session: the number of its session, which is that of its leader.
+            members: those that are known already, usually the leader.
             spared: marks that begin like it and do not belong to it.
         """
         self._mark = mark
         self._spared = spared
-        self._leader = leader
-        self._members = {leader} if leader else set()
+        self.session = session
+        self._members = set(members)
 
     def group_lives(self) -> bool:
         """Whether the leader's group still has a member. To be asked before its number can have been used again."""
-        if self._leader is None:
+        if self.session is None:
             return False
         try:
-            os.killpg(self._leader.pid, 0)
+            os.killpg(self.session, 0)
         except ProcessLookupError:
             return False
         except PermissionError:
@@ -84,6 +92,11 @@ class ProcessTree:
         self._members = {process for process in self._members if lives(process)}
         return self._members
 
+    @property
+    def members(self) -> tuple[psutil.Process, ...]:
+        """Those that were alive at the last look."""
+        return tuple(self._members)
+
     def left_over(self) -> tuple[LeftOver, ...]:
         """The members that were alive at the last look, by id and name."""
         return tuple(map(_left_over, self._members))
@@ -91,18 +104,16 @@ class ProcessTree:
     def signal(self, number: signal.Signals, processes: Iterable[psutil.Process]) -> None:
         """Signal members: the group of the leader at one stroke, so that nobody in it can fork in between."""
         rest = list(processes)
-        if self._leader is not None and self._session_is_ours():
-            group = [process for process in rest if _group(process) == self._leader.pid]
-            if group:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._leader.pid, number)
+        if self.session is not None and self._session_is_ours():
+            group = [process for process in rest if _group(process) == self.session]
+            if group and _signal_group(self.session, number):
                 rest = [process for process in rest if process not in group]
         for process in rest:
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # gone; or of another user: a left-over
                 process.send_signal(number)
 
     def _owns(self, seen: Seen, session_is_ours: bool) -> bool:
-        if session_is_ours and self._leader is not None and seen.session == self._leader.pid:
+        if session_is_ours and seen.session == self.session:
             return True
         return any(self._bears(mark) for mark in seen.marks)
 
@@ -113,19 +124,19 @@ class ProcessTree:
 
     def _session_is_ours(self) -> bool:
         """A number is not given to another session while anybody of the old one lives (guards D5, "pid reuse")."""
-        return self._leader is not None and any(
-            _session(process.pid) == self._leader.pid and process.is_running() for process in self._members
-        )
+        return any(_session(process.pid) == self.session and process.is_running() for process in self._members)
 
 
-async def end(trees: Sequence[ProcessTree], limits: Limits) -> tuple[End, ...]:
+async def end(
+    trees: Sequence[ProcessTree], limits: Limits, in_a_hurry: Callable[[], bool] = lambda: False
+) -> tuple[End, ...]:
     """TERM to all of them at the same time, grace, KILL; done when every member has exited. Returns what it took.
 
-    Cancelled in the grace (the program itself is ending, or a person will not wait), it kills at once and returns as
-    usual: nobody else could do what is left to do.
+    `in_a_hurry` is asked again and again in the grace, and ends it. Cancelled in the grace (the event loop is being
+    closed), it kills at once as well, and returns as usual: nobody else could do what is left to do.
     """
     try:
-        stubborn = await _signal_until_gone(trees, signal.SIGTERM, limits.term_grace_s)
+        stubborn = await _signal_until_gone(trees, signal.SIGTERM, limits.term_grace_s, in_a_hurry)
     except asyncio.CancelledError:
         stubborn = tuple(trees)
     survivors = await _signal_until_gone(stubborn, signal.SIGKILL, limits.kill_grace_s) if stubborn else ()
@@ -157,27 +168,42 @@ def lives(process: psutil.Process) -> bool:
 
 
 async def _signal_until_gone(
-    trees: Sequence[ProcessTree], number: signal.Signals, grace_s: float
+    trees: Sequence[ProcessTree],
+    number: signal.Signals,
+    grace_s: float,
+    in_a_hurry: Callable[[], bool] = lambda: False,
 ) -> tuple[ProcessTree, ...]:
     """Signal the members, and those they start meanwhile, until none is left or the time is up. Returns the trees of
     which something lives."""
     deadline = time.monotonic() + grace_s
+
+    def is_over() -> bool:
+        return time.monotonic() >= deadline or in_a_hurry()
+
     signalled: set[psutil.Process] = set()
     while any((members := look_at(trees)).values()):
-        if signalled and time.monotonic() >= deadline:
+        if signalled and is_over():
             return tuple(tree for tree, processes in members.items() if processes)
         for tree, processes in members.items():
             tree.signal(number, processes - signalled)
             signalled |= processes
-        await _until_gone(set().union(*members.values()), deadline)
+        await _until_gone(set().union(*members.values()), is_over)
     return ()
 
 
-async def _until_gone(processes: Collection[psutil.Process], deadline: float) -> None:
+async def _until_gone(processes: Collection[psutil.Process], is_over: Callable[[], bool]) -> None:
     while any(map(lives, processes)):
-        if time.monotonic() >= deadline:
+        if is_over():
             return
         await asyncio.sleep(POLL_S)
+
+
+def _signal_group(group: int, number: signal.Signals) -> bool:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False  # gone; or of several users, and some systems signal nobody then
+    return True
 
 
 def _marks(process: psutil.Process) -> tuple[str, ...]:
