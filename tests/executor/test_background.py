@@ -377,6 +377,32 @@ async def test_a_question_that_nobody_answers_is_told_once_a_silence(here: Stage
     assert len(here.of(CommandQuiet)) == 2
 
 
+WRITTEN = ("working\n", "Go on? ", "name: ", "45%", "done\nSure? (y/n)\n")
+
+
+@settings(max_examples=15)
+@given(script=st.lists(st.tuples(st.sampled_from(WRITTEN), st.integers(1, 100)), min_size=1, max_size=5))
+async def test_each_silence_is_told_when_45_seconds_of_it_are_over(
+    tmp_path_factory: pytest.TempPathFactory, script: list[tuple[str, int]]
+) -> None:
+    """The oracle needs no clock: what is told follows from the pauses alone."""
+    here = stage(tmp_path_factory.mktemp("quiet"))
+    row = await here.commands.start("sleep 60", "c")
+    expected, text = [], ""
+    for written, pause in script:
+        text += written
+        with row.output.open("a") as output:
+            output.write(written)
+        await here.pass_by(pause)
+        if pause > 45 and ("?" in written or ":" in written):  # the look that sees it, and 45 s
+            expected.append(text)
+    told = [event for event in here.events if isinstance(event, CommandQuiet | Arrived)]
+    assert [event.tail for event in here.of(CommandQuiet)] == expected
+    assert [event.quiet_s for event in here.of(CommandQuiet)] == [45] * len(expected)
+    assert len(told) == 2 * len(expected)
+    await close(here)
+
+
 async def test_silence_alone_is_not_told(here: Stage) -> None:
     row = await here.commands.start("echo listening on port 8000; sleep 60", "c")
     await here.until(row.output.read_text)
