@@ -89,4 +89,4 @@ async def _end(
     for command, how in zip(commands, ends, strict=False):
         left = command.tree.left_over()
         code = command.exited.result() if left and command.exited.done() else None if left else await command.exited
-        command.settle(Finished(code, left=left), how, seconds)
+        command.settle(Finished(code, left=left, forced=how in (End.KILLED, End.SURVIVED)), how, seconds)
