@@ -195,6 +195,14 @@ async def test_two_thousand_characters_of_a_long_output_are_told_and_all_is_kept
     assert row.output.stat().st_size == here.end.output_bytes == 588_895
 
 
+async def test_what_a_command_leaves_behind_ends_with_it(here: Stage) -> None:
+    row = await here.commands.start("sleep 60 & echo $!; exit 4", "c")
+    await here.over("b1")
+    assert (here.end.end, here.end.exit_code, here.end.left) == (CommandEnd.EXITED, 4, ())
+    assert here.end.reason == "1 of its processes lived on and were ended"
+    assert not lives(int(row.output.read_text()))
+
+
 @pytest.mark.parametrize(("line", "workspace"), [("a\0b", True), ("true", False)])
 async def test_what_cannot_be_started_is_told_by_the_call(here: Stage, line: str, workspace: bool) -> None:
     if not workspace:
@@ -217,7 +225,7 @@ async def test_killing_ends_the_whole_tree_and_only_the_call_tells_it(here: Stag
     assert not lives(child)
     assert row.pid is not None
     assert not lives(row.pid)
-    assert (here.end.end, here.end.told, here.told) == (CommandEnd.STOPPED, True, [])
+    assert (here.end.end, here.end.told, here.end.forced, here.told) == (CommandEnd.STOPPED, True, True, [])
 
 
 async def test_a_stop_by_the_person_arrives(here: Stage) -> None:
