@@ -17,6 +17,7 @@ from harness.events import Block, CascadeMode, DispatchLimits
 from harness.journal import new_session_id, session_folder
 from harness.model.prompt import standard_sections, system_blocks
 from harness.model.watchdog import WatchLimits
+from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings, load
 from harness.tools.tool import Tool
@@ -85,11 +86,12 @@ def numbers_in(text: str) -> dict[str, object]:
     return found
 
 
-def checkpoints_for(settings: Settings, outputs: Path, log: logging.Logger) -> Checkpoints | None:
+def checkpoints_for(settings: Settings, outputs: Path, log: logging.Logger, processes: Processes) -> Checkpoints | None:
     """What keeps the files of the workspace; None where that is switched off. Nothing is written before it is used."""
     if not settings.checkpoints:
         return None
-    return Checkpoints(settings.workspace, outputs.with_suffix(".files"), limits=CheckpointLimits(time_s=10.0), log=log)
+    folder, limits = outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
+    return Checkpoints(settings.workspace, folder, limits=limits, log=log, processes=processes)
 
 
 def capabilities_for(settings: Settings, toolbox: Toolbox) -> CapabilityMap:

@@ -141,7 +141,7 @@ def wired(
     executor = Executor(
         conversation, connection, calls, shortening, asker, limits, clock, signals, model=settings.model
     )
-    checkpoints = checkpoints_for(settings, outputs, log) if asker.present else None
+    checkpoints = checkpoints_for(settings, outputs, log, processes) if asker.present else None
     kept = KeptFiles(toolbox.get)
     conversation.observe(kept.see)
     rollbacks = Rollbacks(conversation, kept, checkpoints)

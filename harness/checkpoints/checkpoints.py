@@ -17,6 +17,7 @@ from harness.checkpoints.restoring import changes, restore
 from harness.checkpoints.scanning import Scan, Scanner
 from harness.checkpoints.tree import Tree
 from harness.checkpoints.values import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
+from harness.processes import Processes
 from harness.uninterrupted import uninterrupted
 
 T = TypeVar("T")
@@ -32,13 +33,22 @@ class Checkpoints:
     permission bits; not owners, times, extended attributes, hard links, and folders that are empty.
     """
 
-    def __init__(self, workspace: Path, folder: Path, *, limits: CheckpointLimits | None = None, log: Logger) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        folder: Path,
+        *,
+        limits: CheckpointLimits | None = None,
+        log: Logger,
+        processes: Processes | None = None,
+    ) -> None:
         """
         Args:
             workspace: the folder whose files are kept.
             folder: the session's own, made when needed. Nothing is written elsewhere, but for what a restore does.
             limits: how much is kept.
             log: gets why git could not be used.
+            processes: the owner whose mark git bears while it writes; None: nobody's.
         """
         self._workspace = workspace.resolve()
         self._folder = folder.resolve()
@@ -46,7 +56,7 @@ class Checkpoints:
         self._log = log
         self._scanner = Scanner(self._limits)
         self._stores: dict[How, Contents] = {
-            "git": Objects(self._folder / "git", self._limits.time_s),
+            "git": Objects(self._folder / "git", self._limits.time_s, processes.marked if processes else dict),
             "copies": Copies(self._folder / "copies"),
         }
         self._sizes: dict[How, dict[str, int]] | None = None

@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -13,6 +13,10 @@ _QUIET = {
     "core.untrackedCache": "false",
     "core.hooksPath": os.devnull,
 }
+
+
+Marked = Callable[[Mapping[str, str]], dict[str, str]]
+"""Puts the mark of the owner of the program's processes into the environment of a child."""
 
 
 class GitError(Exception):
@@ -33,8 +37,13 @@ def start(
     stdout: int | IO[bytes],
     stderr: int | IO[bytes],
     extra: Mapping[str, str],
+    marked: Marked = dict,
 ) -> subprocess.Popen[bytes]:
-    """Start git in a group of its own, where Ctrl+C in the terminal does not reach it. Raises GitError."""
+    """Start git in a group of its own, where Ctrl+C in the terminal does not reach it. Raises GitError.
+
+    It is waited for in a thread, and so not by the owner of the program's processes, whose mark it bears. git that only
+    reads needs none: it ends when nobody takes what it prints.
+    """
     program = shutil.which("git")
     if program is None:
         raise GitError("git is not installed")
@@ -43,7 +52,7 @@ def start(
         return subprocess.Popen(
             [program, *given, *arguments],
             cwd=cwd,
-            env={**environment(), **extra},
+            env={**marked(environment()), **extra},
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,

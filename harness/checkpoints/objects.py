@@ -15,7 +15,7 @@ from threading import Timer
 from typing import IO
 
 from harness.checkpoints.contents import ContentsError
-from harness.checkpoints.git import GitError, start
+from harness.checkpoints.git import GitError, Marked, start
 from harness.checkpoints.manifest import Manifest, content_id
 
 _SETTINGS = {
@@ -32,9 +32,10 @@ _ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CON
 class Objects:
     """A private git repository, made when something is first stored. Needs git 2.29, which knows SHA-256."""
 
-    def __init__(self, folder: Path, time_s: float) -> None:
+    def __init__(self, folder: Path, time_s: float, marked: Marked = dict) -> None:
         self._folder = folder
         self._time_s = time_s
+        self._marked = marked
 
     @contextmanager
     def writing(self) -> Iterator["_Import"]:
@@ -78,6 +79,7 @@ class Objects:
                     stdout=subprocess.DEVNULL if asked is None else subprocess.PIPE,
                     stderr=complaints,
                     extra={**_ALONE, "GIT_DIR": str(self._folder)},
+                    marked=self._marked,
                 )
             except (GitError, OSError) as error:
                 raise ContentsError(str(error)) from error

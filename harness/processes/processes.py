@@ -91,11 +91,9 @@ class Processes:
         return self._children[running]
 
     def marked(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The environment for a child process that somebody else starts and waits for: it ends when ours do, and is
-        watched over like them. May be called in a thread. Raises OSError."""
-        mark = f"{self._owner}others"
-        self._watch_over().expect(mark)
-        return _marked(environment, mark)
+        """The environment for a short child process that somebody else starts and waits for, such as git: what is
+        left of it is ended with ours, at our end or after a crash. Alone it is not worth a watcher."""
+        return _marked(environment, f"{self._owner}others")
 
     @property
     def children(self) -> "tuple[Child, ...]":
@@ -165,7 +163,8 @@ class Processes:
         return self._watch
 
     def _ended(self, command: "Command", how: End | None, seconds: float) -> None:
-        if command.mark in self._handed_over or self._watch is None:
+        assert self._watch is not None
+        if command.mark in self._handed_over:
             return
         if how is not None:
             self._children.pop(command, None)
@@ -178,9 +177,10 @@ class Processes:
             self._watch.gone(command.mark)
 
     def _let_go(self, command: "Command") -> None:
+        assert self._watch is not None
         del self._children[command], self._commands[command]
         self._handed_over.add(command.mark)
-        self._watch_over().free(command.mark)
+        self._watch.free(command.mark)
         self._ends[End.HANDED_OVER] += 1
 
     async def _close(self) -> tuple[LeftOver, ...]:
