@@ -27,17 +27,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.assembly import settings_here
+from harness.assembly import settings_here, tools_for
 from harness.clock import Clock, SystemClock
 from harness.conversation import Conversation, ignore
+from harness.crew import Crew
 from harness.errors import HarnessError
 from harness.events import (
     Block,
     CutCall,
     Event,
     Fault,
+    FaultKind,
     ModelSwitched,
+    Notice,
     Origin,
+    Outcome,
     Reply,
     SettingChanged,
     Transition,
@@ -48,8 +52,10 @@ from harness.executor.asker import Asker, Nobody
 from harness.executor.facts import Facts
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
+from harness.hiring import hired
 from harness.model import prompt as prompts
 from harness.permissions import Mode
+from harness.processes import Processes
 from harness.recovery import (
     Compact,
     Continue,
@@ -68,6 +74,7 @@ from harness.recovery import (
     over_budget,
 )
 from harness.settings import Settings
+from harness.sharing import Shared
 from harness.tools.tool import Tool
 from harness.wiring import wired
 
@@ -93,18 +100,22 @@ class Agent:
         reread: Callable[[], Settings] | None = None,
         clock: Clock | None = None,
         log: logging.Logger | None = None,
+        agents: Path | None = None,
+        employer: "Agent | None" = None,
         **overrides: object,
     ) -> None:
         """
         Args:
             settings: all settings; None reads them from flags given as `overrides`, the environment, .env and files.
-            tools: what the model may use; None: the seven standard tools.
+            tools: what the model may use; None: the standard tools, and those for agents and the background.
             asker: who answers questions; None: nobody, so that what would ask is refused.
             conversation: a conversation to go on with; None: an empty one that nobody records.
             outputs: folder for results too long for the history; None: one in the state folder.
             reread: reads the settings again when a key was refused; None: not for `settings` that were given.
             clock: time for waits.
             log: gets what only a developer wants to know.
+            agents: folder for the journals of the agents that work for this one; None: nobody keeps them.
+            employer: the agent that this one works for; None: a person.
             overrides: settings by name, for example `model="claude-opus-5-5"` or `permission_mode="yolo"`.
 
         Raises SettingsError when a setting cannot be used.
@@ -112,8 +123,10 @@ class Agent:
         self.settings = settings or settings_here(overrides)
         self.conversation = conversation or Conversation(ignore)
         self.model = self.settings.model
-        self._clock = clock or SystemClock()
-        self._log = log or logging.getLogger("harness")
+        self.agents_folder = agents
+        self._employer = employer
+        self._clock: Clock = clock or (employer._clock if employer else SystemClock())
+        self._log: logging.Logger = log or (employer._log if employer else logging.getLogger("harness"))
         self._asking: Turn | None = None
         self._facts = Facts(self.settings.workspace)
         if settings is None:
@@ -127,14 +140,31 @@ class Agent:
             tools=tools,
             outputs=outputs,
             reread=reread,
+            shared=employer._shared if employer else None,
+            crew=self._crew,
         )
-        self._limits, self._signals, self._processes = parts.limits, parts.signals, parts.processes
-        self._connection, self._calls = parts.connection, parts.calls
+        self._limits, self._signals, self.outputs = parts.limits, parts.signals, parts.outputs
+        self._shared: Shared = parts.shared
+        self.crew: Crew | None = parts.crew
+        self._connection, self._calls = parts.shared.connection, parts.calls
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
-        self.permissions, self.toolbox, self.dispatching = parts.permissions, parts.toolbox, parts.dispatching
+        self.permissions, self.toolbox, self.dispatching = parts.shared.permissions, parts.toolbox, parts.dispatching
         self._turns, self.rewinding = parts.turns, parts.rewinding
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
+
+    def _crew(self, shared: Shared, outputs: Path) -> Crew:
+        return Crew(
+            self.conversation,
+            self.settings,
+            shared,
+            self._clock,
+            self._log,
+            outputs=outputs,
+            hire=lambda order: hired(self, lambda: tools_for(self.settings), order),
+            model=lambda: self.model,
+            kept=self.agents_folder is not None,
+        )
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
 
@@ -148,6 +178,10 @@ class Agent:
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
+        return self._turns.events(partial(self._run, None))
+
+    def deliver(self) -> AsyncGenerator[Event, None]:
+        """Let the model go on with what has arrived from the background; a turn without a prompt."""
         return self._turns.events(partial(self._run, None))
 
     def shell(self, command: str) -> AsyncGenerator[Event, None]:
@@ -204,6 +238,11 @@ class Agent:
         """Where the model answers, without credentials."""
         return self._connection.address
 
+    @property
+    def processes(self) -> Processes:
+        """The owner of every process that was started for this agent."""
+        return self._shared.processes
+
     def context(self) -> tuple[int, int]:
         """Estimated tokens of the next request, and the model's window."""
         situation = self._calls.situation(self.model)
@@ -227,10 +266,11 @@ class Agent:
         await self._connection.open()
 
     async def aclose(self) -> None:
-        """Close all connections, and end what commands left running in the background."""
+        """Close all connections, and end everything that works for this agent or was left running by it."""
         await self._calls.aclose()
-        await self._connection.aclose()
-        await self._processes.aclose()
+        if self.crew is not None:
+            await self.crew.aclose()
+            await self._shared.aclose()
 
     # ── the turn ────────────────────────────────────────────────────────────────────────────────
 
@@ -285,7 +325,15 @@ class Agent:
         paused = self.dispatching.paused
         stuck = "" if paused else await self.escaping.look()
         interrupted = self._signals.interrupt.is_set()
-        return after_tools(turn.state, self._limits, interrupted=interrupted, paused=paused, stuck=stuck)
+        stop = after_tools(turn.state, self._limits, interrupted=interrupted, paused=paused, stuck=stuck)
+        if stop is None:
+            self._deliver()
+        return stop
+
+    def _deliver(self) -> None:
+        """Hand over what has arrived from the background."""
+        if self.crew is not None:
+            self.crew.deliver()
 
     async def _go_on(self, turn: Turn, decision: Continue) -> Stop | None:
         """Ask the model for the rest of its answer; a Stop if it only repeats itself and nothing helps against that."""
@@ -309,14 +357,16 @@ class Agent:
 
     async def _ask_until_decided(self, turn: Turn) -> Decision:
         while True:
-            if spent := over_budget(turn.state, self._limits, self.conversation.spend.cost_usd):
+            if spent := self._spent(turn):
                 return spent
             await self._executor.pause(turn)
             if self._signals.interrupt.is_set():
                 return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
-            asked = turn.state
-            answered = await self._calls.ask(asked, self._limits, self._signals, fresh_connection=turn.fresh_connection)
+            answered = await self._calls.ask(
+                turn.state, self._limits, self._signals, fresh_connection=turn.fresh_connection
+            )
             outcome = answered.outcome
+            asked = await self._calls.endpoints.latest(turn.state, overloaded=_overloaded(outcome))
             decision = decide(asked, outcome, self._limits, answered.situation)
             turn.state = decision.state
             self._calls.endpoints.keep(turn.state)
@@ -341,6 +391,11 @@ class Agent:
                 case _:
                     return decision
 
+    def _spent(self, turn: Turn) -> Stop | None:
+        """What ends the turn because the money is spent: that of this agent, or of the one it works for."""
+        own = over_budget(turn.state, self._limits, self.conversation.spend.cost_usd)
+        return own or (self._employer._spent(turn) if self._employer else None)
+
     # ── beginning and end ───────────────────────────────────────────────────────────────────────
 
     def _begin(self, text: str | None) -> Turn:
@@ -351,6 +406,7 @@ class Agent:
         if not self.escaping.announced:
             self.escaping.announce()
         self._remembering.tell()
+        self._tell_news()
         self._labels.begin_turn(self._clock.now())
         conversation.turn += 1
         conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
@@ -358,6 +414,7 @@ class Agent:
             facts = self._facts.new(conversation.messages)
             blocks: list[Block] = [{"type": "text", "text": facts}] if facts else []
             conversation.add("user", (*blocks, {"type": "text", "text": sendable(text)}), Origin.PROMPT)
+        self._deliver()
         if self._executor.asked_last != self.model:
             conversation.emit(ModelSwitched(self._executor.asked_last, self.model, "a new turn begins"))
             self._executor.use_model(self.model)
@@ -376,12 +433,21 @@ class Agent:
             conversation.add("user", ({"type": "text", "text": prompts.LOOP_NOTE},), Origin.REPAIR)
         conversation.emit(Transition(conversation.step, stop.code, stop.reason))
         await self._remembering.keep()
+        self._tell_news()
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
+
+    def _tell_news(self) -> None:
+        for text in self._shared.news():
+            self.conversation.emit(Notice("warning", text))
 
     async def _compact(self, focus: str) -> None:
         await self.open()
         self._signals.reset()
         await self._executor.compact_by_hand(self.model, focus)
+
+
+def _overloaded(outcome: Outcome) -> bool:
+    return isinstance(outcome, Fault) and outcome.kind is FaultKind.OVERLOADED
 
 
 def _asked(cut: CutCall) -> Block:

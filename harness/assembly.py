@@ -14,12 +14,15 @@ from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.errors import SettingsError
 from harness.escape.policy import EscapePolicy
 from harness.events import Block, CascadeMode, DispatchLimits
+from harness.gate.limits import GateLimits
 from harness.journal import new_session_id, session_folder
+from harness.model.agent_texts import agent_sections
 from harness.model.prompt import standard_sections, system_blocks
 from harness.model.watchdog import WatchLimits
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings, load
+from harness.tools.background import Background
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
 
@@ -60,6 +63,23 @@ def dispatch_limits(settings: Settings) -> DispatchLimits:
         window=settings.cascade_window,
         cascade=CascadeMode(settings.cascade_probes),
     )
+
+
+def agent_limits(settings: Settings) -> GateLimits:
+    """How many agents may work and wait. Raises SettingsError, one sentence."""
+    return _gate_limits(settings, "max_concurrent")
+
+
+def command_limits(settings: Settings) -> GateLimits:
+    """How many commands may run in the background and wait for it. Raises SettingsError, one sentence."""
+    return _gate_limits(settings, "max_background")
+
+
+def _gate_limits(settings: Settings, name: str) -> GateLimits:
+    try:
+        return GateLimits(max_concurrent=getattr(settings, name), max_queue_size=settings.max_queue_size)
+    except ValueError as error:
+        raise SettingsError(f"Cannot use {name} or max_queue_size: {error}.") from error
 
 
 def escape_policy(settings: Settings) -> EscapePolicy:
@@ -113,15 +133,17 @@ def outputs_folder(settings: Settings) -> Path:
     return session_folder(settings.workspace, settings.state_dir) / "unsaved" / f"{new_session_id()}.outputs"
 
 
-def system_prompt(settings: Settings) -> tuple[Block, ...]:
-    """The system prompt, which stays the same for the whole session."""
-    return system_blocks(standard_sections(settings.workspace, sys.platform))
+def system_prompt(settings: Settings, *, hired: bool = False) -> tuple[Block, ...]:
+    """The system prompt, which stays the same for the whole session; `hired`: of an agent that works for another."""
+    sections = agent_sections if hired else standard_sections
+    return system_blocks(sections(settings.workspace, sys.platform))
 
 
-def tools_for(settings: Settings) -> tuple[Tool, ...]:
-    """The seven standard tools with the limits of the settings, and with the faults that are to be practised."""
-    tools = standard_tools(bash_timeout_s=settings.bash_timeout_s, result_characters=settings.result_characters)
-    return with_faults(tools, settings)
+def tools_for(settings: Settings, background: Background | None = None) -> tuple[Tool, ...]:
+    """The standard tools with the limits of the settings; `background` runs what is sent there."""
+    return standard_tools(
+        bash_timeout_s=settings.bash_timeout_s, result_characters=settings.result_characters, background=background
+    )
 
 
 def with_faults(tools: Iterable[Tool], settings: Settings) -> tuple[Tool, ...]:

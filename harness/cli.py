@@ -88,6 +88,8 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "max_turns": namespace.max_turns,
         "max_tokens": namespace.max_tokens,
         "max_wait_s": namespace.max_wait,
+        "max_concurrent": namespace.max_concurrent,
+        "max_queue_size": namespace.max_queue_size,
         "max_budget_usd": namespace.max_budget_usd,
         "permission_mode": "yolo" if namespace.yolo else None,
         "plain": namespace.plain or None,
@@ -124,6 +126,8 @@ def agent_parser() -> "ArgumentParser":
     add("--max-tokens", metavar="N", help="output tokens of one reply")
     add("--max-budget-usd", metavar="DOLLARS", help="refuse requests when this is spent")
     add("--max-wait", metavar="SECONDS", help="with -p: the longest wait a server may ask for (0)")
+    add("--max-concurrent", metavar="N", help="agents that work at the same time, in all your sessions (5; 0: none)")
+    add("--max-queue-size", metavar="N", help="agents that wait for their turn (20; 0: none)")
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="the built-in model that needs no key answers")
     add("--tool-faults", metavar="FILE", help="tools fail as the file says, to watch the breakers")

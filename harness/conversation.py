@@ -125,6 +125,18 @@ class Conversation:
         )
         self.emit(self.spend)
 
+    def spent_by_another(self, before: SpendChanged, after: SpendChanged) -> None:
+        """Add what another conversation, which works for this one, has spent between two of its reckonings."""
+        own = self.spend
+        self.spend = SpendChanged(
+            requests=own.requests + after.requests - before.requests,
+            usage=own.usage + after.usage - before.usage,
+            cost_usd=own.cost_usd + after.cost_usd - before.cost_usd,
+            retry_usage=own.retry_usage + after.retry_usage - before.retry_usage,
+            retry_cost_usd=own.retry_cost_usd + after.retry_cost_usd - before.retry_cost_usd,
+        )
+        self.emit(self.spend)
+
     def wasted(self, usage: Usage, cost_usd: float) -> None:
         """Count an answer that was paid for, but thrown away after all, as spend on retries."""
         before = self.spend

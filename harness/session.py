@@ -15,6 +15,7 @@ from harness.breakers.printed import report_lines, table_lines
 from harness.breakers.wording import in_words
 from harness.clock import Clock
 from harness.conversation import Conversation
+from harness.crew import Crew
 from harness.errors import HarnessError
 from harness.escape.printed import status_lines
 from harness.escape.wording import LABELS as LOOP_CHOICES
@@ -34,12 +35,17 @@ from harness.events import (
     SpendChanged,
 )
 from harness.executor.asker import Asker, Nobody, WaitChoice
+from harness.executor.gating import GateStatus
+from harness.executor.incoming import Incoming
 from harness.executor.rewinding import FilesBack
+from harness.executor.subagents import AgentRow
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
 from harness.permissions import Answer, Mode, PermissionRequest
+from harness.processes import ExitCounts
 from harness.recording import Recorder, unobserved
 from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
+from harness.tools.background import CommandRow
 from harness.tools.ignoring import walk_files
 from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
@@ -47,9 +53,14 @@ from harness.tools.workspace import Workspace, sendable
 __all__ = [
     "LOOP_CHOICES",
     "RUNGS",
+    "AgentRow",
     "Answer",
     "Asker",
+    "CommandRow",
+    "ExitCounts",
     "FilesBack",
+    "GateStatus",
+    "Incoming",
     "Nobody",
     "Opening",
     "PermissionRequest",
@@ -191,6 +202,65 @@ class Session:
             self._agent.escaping.announce(**({"enabled": text == "on"} if text in ("on", "off") else numbers_in(text)))
         except ValueError as error:
             raise HarnessError(f"That cannot be set: {error}.") from error
+
+    # ── who works for the agent ─────────────────────────────────────────────────────────────────
+
+    @property
+    def incoming(self) -> Incoming:
+        """What was typed while something ran, and what has arrived from the background."""
+        return self._crew.incoming
+
+    def deliver(self) -> AsyncGenerator[Event, None]:
+        """Let the model go on with what has arrived; the events are those of a turn."""
+        return self._agent.deliver()
+
+    @property
+    def busy_elsewhere(self) -> bool:
+        """Agents or commands work in the background."""
+        return self._crew.busy
+
+    @property
+    def agents(self) -> tuple[AgentRow, ...]:
+        """The agents that can be asked to go on, the one asked last at the end."""
+        return self._crew.agents.rows
+
+    @property
+    def background(self) -> tuple[CommandRow, ...]:
+        """The commands of the session that went to the background, the oldest first."""
+        return self._crew.commands.rows
+
+    @property
+    def gates(self) -> tuple[GateStatus, ...]:
+        """Where the gates of agents and of commands stand."""
+        return self._crew.gates
+
+    @property
+    def exits(self) -> ExitCounts:
+        """How the processes of this program have ended."""
+        return self._agent.processes.counts
+
+    async def stop_work(self, id: str) -> str:
+        """End an agent or a background command, and return what was done in a sentence. Raises HarnessError."""
+        return await self._crew.stop(id)
+
+    def hand_over(self, command: str) -> CommandRow:
+        """Let a background command go on when the program ends. Raises HarnessError."""
+        return self._crew.commands.hand_over(command)
+
+    def output_of(self, command: str, lines: int = 40) -> str:
+        """The end of what a background command has written. Raises HarnessError."""
+        return self._crew.output_of(command, lines)
+
+    @property
+    def agents_folder(self) -> Path:
+        """Where the journals of the agents are; `harness replay` takes one."""
+        return journal.agents_folder(self.path)
+
+    @property
+    def _crew(self) -> Crew:
+        crew = self._agent.crew
+        assert crew is not None, "an agent that works for a person has a crew"
+        return crew
 
     def _known(self, tool: str) -> str:
         toolbox = self._agent.toolbox
@@ -418,6 +488,7 @@ async def open_session(
             asker=asker,
             conversation=conversation,
             outputs=journal.outputs_folder(kept.path),
+            agents=journal.agents_folder(kept.path),
             reread=reread,
             clock=clock,
             log=log,
@@ -435,6 +506,8 @@ async def open_session(
     agent.dispatching.recall((record.event, record.at) for record in records)
     agent.rewinding.recall(record.event for record in records)
     agent.escaping.recall((record.event, record.at) for record in records)
+    if agent.crew is not None:
+        agent.crew.recall(record.event for record in records)
     conversation.emit(started if opening.resume is None else resumed)
     if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
         agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program

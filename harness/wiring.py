@@ -19,8 +19,8 @@ from harness.assembly import (
 )
 from harness.breakers.board import Board
 from harness.clock import Clock
-from harness.connection import Connection
 from harness.conversation import Conversation
+from harness.crew import Crew
 from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
 from harness.executor.asker import Asker
@@ -41,12 +41,10 @@ from harness.executor.tool_calls import ToolCalls
 from harness.executor.turn_taking import TurnTaking
 from harness.executor.waiting import Signals
 from harness.experience_file import experience_file
-from harness.model.catalogue import Catalogue
-from harness.model.tokens import TokenCounter
-from harness.permissions import Mode, Permissions
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings
+from harness.sharing import Shared
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 
@@ -58,8 +56,9 @@ class Parts:
     limits: RecoveryLimits
     signals: Signals
     turns: TurnTaking
-    connection: Connection
-    permissions: Permissions
+    shared: Shared
+    crew: Crew | None
+    """Who works for this agent; None: it works for another one."""
     toolbox: Toolbox
     calls: ModelCalls
     dispatching: Dispatching
@@ -86,28 +85,36 @@ def wired(
     tools: Iterable[Tool] | None,
     outputs: Path | None,
     reread: Callable[[], Settings] | None,
+    shared: Shared | None,
+    crew: Callable[[Shared, Path], Crew],
 ) -> Parts:
     """The parts of an agent with these settings; what may be None is as for `Agent`.
 
+    `shared` is that of the agent it works for, if it does; `crew` makes those who work for it, if it does not.
     Raises SettingsError when a setting cannot be used.
     """
     outputs = outputs or outputs_folder(settings)
     limits = recovery_limits(settings, interactive=asker.present)
     signals = Signals()
     turns = TurnTaking(conversation)
-    processes = Processes()
-    counter = TokenCounter()
-    connection = Connection(settings, log, counter, reread)
-    permissions = Permissions(Mode(settings.permission_mode))
-    toolbox = Toolbox(tools_for(settings) if tools is None else with_faults(tools, settings))
+    hired = shared is not None
+    shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem)
+    connection, permissions, processes = shared.connection, shared.permissions, shared.processes
+    if not hired:
+        asker = shared.asker
+    company = None if hired else crew(shared, outputs)
+    if tools is None:
+        tools = tools_for(settings) if company is None else company.tools()
+    toolbox = Toolbox(with_faults(tools, settings))
     calls = ModelCalls(
         lambda: connection.client,
         conversation,
-        Catalogue(),
-        counter,
+        shared.catalogue,
+        shared.counter,
         clock,
-        system=system_prompt(settings),
+        system=system_prompt(settings, hired=hired),
         tools=toolbox.specs(),
+        endpoints=shared.endpoints,
     )
     board = Board(toolbox.names, capabilities_for(settings, toolbox), dispatch_limits(settings))
     dispatching = Dispatching(board, conversation, clock)
@@ -159,8 +166,8 @@ def wired(
         limits=limits,
         signals=signals,
         turns=turns,
-        connection=connection,
-        permissions=permissions,
+        shared=shared,
+        crew=company,
         toolbox=toolbox,
         calls=calls,
         dispatching=dispatching,

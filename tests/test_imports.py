@@ -50,6 +50,9 @@ AGENT_LEVEL = {
     "slots_status",
     "wiring",
     "toml_places",
+    "sharing",
+    "crew",
+    "hiring",
 }
 FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "__main__"}
 

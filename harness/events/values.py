@@ -46,6 +46,14 @@ class Usage:
             self.cache_read + other.cache_read,
         )
 
+    def __sub__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input - other.input,
+            self.output - other.output,
+            self.cache_creation - other.cache_creation,
+            self.cache_read - other.cache_read,
+        )
+
 
 class FaultKind(StrEnum):
     """What kind of failure a model call ended in (recovery A1)."""

@@ -1,6 +1,7 @@
 """The person, as the executor sees one: someone who can be asked."""
 
 import asyncio
+from dataclasses import replace
 from typing import Literal, Protocol
 
 from harness.conversation import Conversation
@@ -40,6 +41,59 @@ class Nobody:
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
         """No."""
         return Answer("no", f"nobody is there to ask; {request.tool} can be allowed with --yolo", by="default")
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Stop."""
+        return "stop"
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Stop."""
+        return LoopChoice.STOP
+
+
+class OneAtATime:
+    """Lets one question stand at a time, whoever asks: there is one person and one terminal."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._turn = asyncio.Lock()
+
+    @property
+    def present(self) -> bool:
+        """Somebody is there to answer."""
+        return self._asker.present
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Ask when the questions before this one are answered."""
+        async with self._turn:
+            return await self._asker.permission(asked, request)
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Ask when the questions before this one are answered."""
+        async with self._turn:
+            return await self._asker.wait(offered)
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Ask when the questions before this one are answered."""
+        async with self._turn:
+            return await self._asker.loop(asked)
+
+
+class OnBehalf:
+    """Asks the person on behalf of a subagent, and only what nobody else may decide: whether a call may run.
+
+    A long wait and a circle end the agent instead; whoever asked for it decides what then.
+    """
+
+    present = False
+
+    def __init__(self, asker: Asker, agent: str) -> None:
+        self._asker = asker
+        self._agent = agent
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Ask, and say whose call it is."""
+        return await self._asker.permission(replace(asked, agent=self._agent), request)
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Stop."""

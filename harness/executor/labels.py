@@ -67,7 +67,7 @@ def _may_change_anything(tool: Tool, result: ToolResult) -> bool:
     """A command may, also when it fails. A write that ended in the middle may have written or not, and one that shows
     neither what there is now nor what it changed may have changed nothing."""
     match tool.effect:
-        case Effect.RUN:
+        case Effect.RUN | Effect.DELEGATE:
             return result.outcome not in NOT_RUN
         case Effect.WRITE if result.outcome is ToolOutcome.OK:
             return not result.revision and not result.detail

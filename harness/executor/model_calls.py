@@ -22,6 +22,7 @@ from harness.events import (
     RequestSent,
 )
 from harness.executor.endpoints import KeptEndpoints
+from harness.executor.shared_endpoints import SharedEndpoints
 from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals
 from harness.model import history, prompt
@@ -61,6 +62,7 @@ class ModelCalls:
         *,
         system: tuple[Block, ...],
         tools: tuple[Json, ...],
+        endpoints: SharedEndpoints | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -68,6 +70,7 @@ class ModelCalls:
             client: the client to use now; another one after a key was read again.
             system: the system prompt, with its cache breakpoint.
             tools: the tools as the API wants them.
+            endpoints: how the models are, as far as other agents have found out.
             chance: a random number in [0, 1), for jitter.
         """
         self._client = client
@@ -85,7 +88,7 @@ class ModelCalls:
         self.tools = tools
         self.watches_text = True
         """A reply that repeats itself is cut."""
-        self.endpoints = KeptEndpoints(conversation)
+        self.endpoints = KeptEndpoints(conversation, endpoints)
         """How the models are."""
 
     def situation(

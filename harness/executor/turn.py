@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from harness.conversation import Conversation
-from harness.events import Block, Fault, Message, SpendChanged, TurnEnded, Usage
+from harness.events import Block, Fault, Message, SpendChanged, TurnEnded
 from harness.recovery import Stop, TurnState, Wait
 from harness.recovery.joining import joined
 
@@ -39,19 +39,9 @@ class Turn:
             code=stop.code,
             reason=stop.reason,
             answer=self.answer,
-            usage=difference(spend.usage, before.usage),
+            usage=spend.usage - before.usage,
             cost_usd=spend.cost_usd - before.cost_usd,
             steps=conversation.step - self.step_before,
             requests=spend.requests - before.requests,
             duration_s=now - self.began,
         )
-
-
-def difference(after: Usage, before: Usage) -> Usage:
-    """What was used between two reckonings."""
-    return Usage(
-        after.input - before.input,
-        after.output - before.output,
-        after.cache_creation - before.cache_creation,
-        after.cache_read - before.cache_read,
-    )

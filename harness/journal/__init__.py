@@ -13,7 +13,14 @@ skipped and counted. Whatever the program knows of an old session it knows from 
 from harness.journal.forking import fork
 from harness.journal.holding import writer_of
 from harness.journal.lines import BadLine, LineReader, Reading, Record, read
-from harness.journal.places import new_session_id, outputs_folder, session_folder, state_folder, workspace_slug
+from harness.journal.places import (
+    agents_folder,
+    new_session_id,
+    outputs_folder,
+    session_folder,
+    state_folder,
+    workspace_slug,
+)
 from harness.journal.replay import SessionState, replay, title_of
 from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 from harness.journal.sessions import SessionSummary, find, sessions
@@ -28,6 +35,7 @@ __all__ = [
     "RewindPoint",
     "SessionState",
     "SessionSummary",
+    "agents_folder",
     "find",
     "fork",
     "new_session_id",

@@ -35,6 +35,11 @@ def outputs_folder(path: Path) -> Path:
     return path.with_name(path.stem + ".outputs")
 
 
+def agents_folder(path: Path) -> Path:
+    """Where the journals of the agents that worked for the session with the journal at `path` are kept."""
+    return path.with_name(path.stem + ".agents")
+
+
 def new_session_id() -> str:
     """A fresh id that sorts by time (UTC): "20261121-0345-7f3a9c"."""
     return time.strftime("%Y%m%d-%H%M-", time.gmtime()) + secrets.token_hex(3)

@@ -34,6 +34,8 @@ class Permissions:
             return Deny(f"{request.outside} is outside the workspace", by="rule")
         if request.effect is Effect.READ:
             return Allow("reading inside the workspace is always allowed")
+        if request.effect is Effect.DELEGATE:
+            return Allow("each call of the agent is decided by itself")
         if self.mode is Mode.DENY:
             why = f"this session only reads, and {request.tool} {_verb(request.effect)}"
             return Deny(f"{why}; only the person can change that, with /mode or --yolo", by="mode")
@@ -72,4 +74,12 @@ def _scope(request: PermissionRequest) -> tuple[str, str]:
 
 
 def _verb(effect: Effect) -> str:
-    return {Effect.READ: "reads", Effect.WRITE: "writes files", Effect.RUN: "runs a program"}[effect]
+    return _VERBS[effect]
+
+
+_VERBS = {
+    Effect.READ: "reads",
+    Effect.WRITE: "writes files",
+    Effect.RUN: "runs a program",
+    Effect.DELEGATE: "sets an agent to work",
+}

@@ -29,6 +29,8 @@ class Effect(StrEnum):
     READ = "read"
     WRITE = "write"
     RUN = "run"
+    DELEGATE = "delegate"
+    """Whatever the agents do that it sets to work; each of their calls is decided by itself."""
 
 
 @dataclass(frozen=True, slots=True)

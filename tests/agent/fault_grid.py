@@ -14,8 +14,9 @@ from harness.practice.counting import ByteCounter
 from harness.practice.faults import At, StatusFault, StreamFault
 from harness.practice.preparing import prepare
 from harness.practice.replies import Part, ScriptedReply, Text, Thinking, ToolUse
-from harness.practice.script import Play, Script, Step, When
+from harness.practice.script import Play, Script, Step
 from harness.practice.sse import frames
+from harness.practice.when import When
 from tests.whole import WHOLE
 
 SHARE = 31

@@ -49,6 +49,7 @@ from harness.events import (
 from harness.executor.asker import Asker
 from harness.executor.behaviour import Behaviour
 from harness.executor.escape_fold import EscapeFold
+from harness.journal import read
 from harness.model.history import violations
 from harness.practice.checks import check
 from harness.practice.exchange import RecordedRequest
@@ -134,6 +135,8 @@ class Stage:
 
     recorded: list[Event]
     """What a journal would hold."""
+    agents: Path | None = None
+    """Where the journals of its agents are."""
 
     def __post_init__(self) -> None:
         self.events: list[Event] = []
@@ -169,6 +172,11 @@ class Stage:
         """Their bodies."""
         return [request.body for request in self.posts]
 
+    @staticmethod
+    def of_agent(path: Path) -> list[Event]:
+        """What the journal of an agent holds."""
+        return [record.event for record in read(path).records]
+
     def ran(self) -> Counter[str]:
         """How often each command ran, by what it left in the file ran.txt."""
         return ran_in(self.workspace)
@@ -176,7 +184,12 @@ class Stage:
     def check(self) -> None:
         """What holds whatever happened."""
         check_requests(self.posts)
-        check_events(self.events, len(self.posts))
+        of_agents = [self.of_agent(path) for path in sorted(self.agents.glob("*.jsonl"))] if self.agents else []
+        for events in of_agents:
+            check_rounds(events)
+        check_rounds(self.events)
+        sent = [event for events in (self.events, *of_agents) for event in events if isinstance(event, RequestSent)]
+        assert len(sent) == len(self.posts)
         check_dispatch(self.recorded, self.agent)
         check_escape(self.recorded, self.agent)
 
@@ -196,9 +209,14 @@ def check_requests(posts: Sequence[RecordedRequest]) -> None:
 
 
 def check_events(events: Sequence[Event], posts: int) -> None:
-    """One transition a step, one event a request, one start (G4) and one end a call."""
+    """One event a request, and what `check_rounds` looks at."""
+    assert len(Played(list(events)).of(RequestSent)) == posts
+    check_rounds(events)
+
+
+def check_rounds(events: Sequence[Event]) -> None:
+    """One transition a step, one start (G4) and one end a call."""
     turn = Played(list(events))
-    assert len(turn.of(RequestSent)) == posts
     assert [event.step for event in turn.of(Transition)] == [event.step for event in turn.of(StepStarted)]
     started = Counter(event.call_id for event in turn.of(ToolStarted))
     ended = Counter(event.call_id for event in turn.of(ToolEnded))
@@ -305,10 +323,17 @@ async def stage(
         clock = clock or VirtualClock()
         recorded: list[Event] = []
         conversation = Conversation(recorded.append, messages=messages)
+        agents = folder / "agents"
         async with Agent(
-            loaded.settings, tools=tools, asker=asker, reread=reread, clock=clock, conversation=conversation
+            loaded.settings,
+            tools=tools,
+            asker=asker,
+            reread=reread,
+            clock=clock,
+            conversation=conversation,
+            agents=agents,
         ) as agent:
-            here = Stage(agent, server, clock, loaded.settings.workspace, recorded)
+            here = Stage(agent, server, clock, loaded.settings.workspace, recorded, agents)
             yield here
             here.check()
     assert left_running(loaded.settings) == []

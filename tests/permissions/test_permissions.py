@@ -21,7 +21,7 @@ def request(
 @pytest.mark.parametrize(("mode", "effect"), product(Mode, Effect))
 def test_the_table_of_modes(mode: Mode, effect: Effect) -> None:
     expected: type[Decision] = {Mode.ASK: Ask, Mode.EDITS: Ask, Mode.YOLO: Allow, Mode.DENY: Deny}[mode]
-    if effect is Effect.READ or (mode, effect) == (Mode.EDITS, Effect.WRITE):
+    if effect in (Effect.READ, Effect.DELEGATE) or (mode, effect) == (Mode.EDITS, Effect.WRITE):
         expected = Allow
     decision = Permissions(mode).decide(request(effect))
     assert isinstance(decision, expected)

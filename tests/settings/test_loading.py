@@ -75,6 +75,7 @@ SAMPLE = {
     "auto_compact": "no",
     "escape": "no",
     "checkpoints": "no",
+    "shared_gate": "no",
     "permission_mode": "deny",
     "practice_script": "script.toml",
     "state_dir": "state",

@@ -1,0 +1,161 @@
+"""Who works for an agent besides itself, and what it hears of them.
+
+Agents and commands in the background each pass a gate of their own, so that agents that wait for commands can never
+hold up each other. What comes of work that nobody waits for arrives in one queue, together with what the person types.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from harness.assembly import agent_limits, command_limits, tools_for
+from harness.clock import Clock
+from harness.conversation import Conversation
+from harness.errors import HarnessError
+from harness.events import Block, Event, GateName, Origin
+from harness.executor.background import BackgroundCommands, CommandLimits
+from harness.executor.gating import GateStatus, Gating
+from harness.executor.incoming import Incoming
+from harness.executor.subagents import Order, Subagents, Worker
+from harness.gate.gate import Gate
+from harness.model.arrivals import arrivals_text
+from harness.settings import Settings
+from harness.sharing import Shared
+from harness.tools.background import CommandState
+from harness.tools.delegating import task_tool
+from harness.tools.tool import Tool, ToolError
+
+AT_WORK = (CommandState.WAITS, CommandState.RUNS)
+
+
+class Crew:
+    """The agents and background commands of one conversation."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        settings: Settings,
+        shared: Shared,
+        clock: Clock,
+        log: logging.Logger,
+        *,
+        outputs: Path,
+        hire: Callable[[Order], Worker],
+        model: Callable[[], str],
+        kept: bool,
+    ) -> None:
+        """
+        Args:
+            shared: what the agents share with the one they work for.
+            outputs: folder for what commands write.
+            hire: makes an agent.
+            model: the model that will answer it.
+            kept: each agent has a journal.
+        """
+        self._conversation = conversation
+        self._settings = settings
+        emit = conversation.emit
+        self.incoming = Incoming(emit)
+        """What has arrived and what was typed."""
+        self.agent_gate = Gating(
+            Gate(agent_limits(settings), GateName.AGENTS),
+            emit,
+            clock,
+            shared=shared.slots,
+            existing=lambda: self.agents.known,
+            log=log,
+        )
+        self.command_gate = Gating(
+            Gate(command_limits(settings), GateName.COMMANDS),
+            emit,
+            clock,
+            existing=lambda: self._command_ids,
+            log=log,
+        )
+        self.agents = Subagents(
+            conversation,
+            self.agent_gate,
+            self.incoming,
+            shared.asker,
+            clock,
+            log,
+            hire=hire,
+            tools=tuple(tool.name for tool in tools_for(settings)),
+            model=model,
+            result_characters=settings.result_characters,
+            kept=kept,
+        )
+        self.commands = BackgroundCommands(
+            shared.processes,
+            self.command_gate,
+            self.incoming,
+            emit,
+            clock,
+            workspace=settings.workspace,
+            outputs=outputs,
+            limits=CommandLimits(time_s=settings.background_timeout_s),
+        )
+
+    def tools(self) -> tuple[Tool, ...]:
+        """What an agent with a crew may use: the standard tools, those that delegate, those for the background."""
+        settings = self._settings
+        return (*tools_for(settings, self.commands), task_tool(self.agents, steps=settings.agent_turns))
+
+    # ── what arrives ────────────────────────────────────────────────────────────────────────────
+
+    def deliver(self) -> bool:
+        """Tell the model, in one message, what has arrived since the last time. False: nothing has."""
+        if not (arrived := self.incoming.waiting):
+            return False
+        block: Block = {"type": "text", "text": arrivals_text(arrived)}
+        self._conversation.add("user", (block,), Origin.ARRIVAL)
+        self.incoming.deliver()
+        return True
+
+    # ── what a session shows and does ───────────────────────────────────────────────────────────
+
+    @property
+    def busy(self) -> bool:
+        """Something works that nobody waits for."""
+        return bool(self.agents.running) or any(row.state in AT_WORK for row in self.commands.rows)
+
+    async def stop(self, id: str) -> str:
+        """End an agent or a background command; returns what was done, in a sentence. Raises HarnessError."""
+        if id in self.agents.known:
+            stopped = self.agents.stop(id)
+            return f"Agent {id} is being stopped." if stopped else f"Agent {id} does nothing at the moment."
+        if id in self._command_ids:
+            row = await self.commands.stop(id)
+            return f"Background command {row.id} has ended."
+        there = ", ".join((*self.agents.known, *self._command_ids))
+        raise HarnessError(f"There is nothing called {id}; " + (f"there are {there}." if there else "nothing works."))
+
+    @property
+    def _command_ids(self) -> tuple[str, ...]:
+        return tuple(row.id for row in self.commands.rows)
+
+    def output_of(self, command: str, lines: int) -> str:
+        """The end of what a background command has written. Raises HarnessError."""
+        try:
+            return self.commands.read(command, lines=lines).text
+        except (ToolError, OSError) as error:
+            raise HarnessError(f"The output of {command} cannot be shown: {error}") from error
+
+    @property
+    def gates(self) -> tuple[GateStatus, ...]:
+        """Where the gates stand."""
+        return (self.agent_gate.status, self.command_gate.status)
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Go on with what an earlier run of this session left."""
+        told = tuple(events)
+        self.incoming.recall(told)
+        self.agents.recall(told)
+        self.commands.recall(told)
+
+    async def aclose(self) -> None:
+        """End all of it; nobody is told any more."""
+        await self.agent_gate.aclose()
+        await self.agents.aclose()
+        await self.commands.aclose()
+        await self.command_gate.aclose()

@@ -1,0 +1,123 @@
+"""The endpoints of models, as all agents of a program know them, and with them all sessions of a person.
+
+Within a program there is one value. Between programs there is one small text that every program writes its own moves
+into, and reads before it decides about an overload: that an endpoint is overloaded was then found out once, and not by
+everybody (resilience C7). Two programs that move the same breaker in the same millisecond may lose one of two counts.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from types import MappingProxyType
+from typing import Protocol
+
+from harness.breakers.breaker import CLOSED, Breaker
+from harness.clock import Clock
+from harness.errors import HarnessError
+from harness.events import BreakerState, ChangeReason
+from harness.recovery.endpoints import Endpoints
+
+BELIEVED_S = 600.0
+"""What another session wrote longer ago than this says nothing about the endpoint now."""
+
+
+class Cells(Protocol):
+    """Small texts that all sessions of a person share."""
+
+    async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
+        """Replace the text of this name by what `change` makes of it, and return the new one. Raises HarnessError."""
+        ...
+
+
+class SharedEndpoints:
+    """The breakers of the models, by model."""
+
+    def __init__(
+        self,
+        cells: Cells | None = None,
+        *,
+        address: str = "",
+        clock: Clock | None = None,
+        log: logging.Logger | None = None,
+    ) -> None:
+        """
+        Args:
+            cells: what other sessions know; None: nobody else counts.
+            address: of the server; another server has other endpoints, also for models of the same name.
+            clock: tells how old it is, in the time of the machine; needed with `cells`.
+            log: gets the reason why nothing is shared any more.
+        """
+        self._cells = cells if clock is not None else None
+        self._name = f"endpoints {address}"
+        self._clock = clock
+        self._log = log or logging.getLogger("harness")
+        self._writes: set[asyncio.Task[None]] = set()
+        self.now = Endpoints()
+        """As they are."""
+
+    def put(self, own: Mapping[str, Breaker]) -> None:
+        """These were moved here."""
+        self.now = Endpoints(MappingProxyType({**self.now.breakers, **own}))
+        if self._cells is not None:
+            task = asyncio.create_task(self._write(self._cells, own))
+            self._writes.add(task)
+            task.add_done_callback(self._writes.discard)
+
+    async def refresh(self) -> None:
+        """Take in what other sessions have found out."""
+        if self._cells is None:
+            return
+        try:
+            text = await self._cells.change(self._name, lambda text: text)
+        except HarnessError as error:
+            self._share_no_more(error)
+        else:
+            self.now = Endpoints(MappingProxyType({**self.now.breakers, **self._read(text)}))
+
+    async def aclose(self) -> None:
+        """Let what was moved here be written to its end."""
+        if self._writes:
+            await asyncio.wait(self._writes)
+
+    async def _write(self, cells: Cells, own: Mapping[str, Breaker]) -> None:
+        def written(text: str | None) -> str | None:
+            together = {**self._read(text), **own}
+            return self._text({model: breaker for model, breaker in together.items() if _troubled(breaker)})
+
+        try:
+            await cells.change(self._name, written)
+        except HarnessError as error:
+            self._share_no_more(error)
+
+    def _text(self, breakers: Mapping[str, Breaker]) -> str | None:
+        if not breakers or self._clock is None:
+            return None
+        now = self._clock.now()
+        return json.dumps({model: {"at": now, **asdict(breaker)} for model, breaker in breakers.items()})
+
+    def _read(self, text: str | None) -> dict[str, Breaker]:
+        """What stands there and may still be believed; a text that cannot be read says nothing."""
+        found: dict[str, Breaker] = {}
+        now = self._clock.now() if self._clock else 0.0
+        try:
+            for model, fields in json.loads(text or "{}").items():
+                at = fields.pop("at")
+                breaker = Breaker(
+                    **{**fields, "state": BreakerState(fields["state"]), "why": ChangeReason(fields["why"])}
+                )
+                if abs(now - at) <= BELIEVED_S:
+                    found[model] = breaker
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return {}
+        return found
+
+    def _share_no_more(self, error: HarnessError) -> None:
+        self._cells = None
+        self._log.warning("the endpoints are not shared any more", exc_info=error)
+
+
+def _troubled(breaker: Breaker) -> bool:
+    """There is something that others should know."""
+    return breaker.state is not CLOSED or breaker.failures > 0

@@ -1,0 +1,93 @@
+"""What an agent and those that work for it share: one person, one purse, one connection, one gate."""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from harness.clock import SystemClock
+from harness.connection import ANTHROPIC, Connection
+from harness.executor.asker import Asker, OneAtATime
+from harness.executor.shared_endpoints import SharedEndpoints
+from harness.journal import state_folder
+from harness.model.catalogue import Catalogue
+from harness.model.tokens import TokenCounter
+from harness.permissions import Mode, Permissions
+from harness.processes import Processes
+from harness.settings import Settings
+from harness.slots.shared import SharedSlots
+from harness.slots.sqlite import SqliteStore, slots_file
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What an agent and those that work for it have in common."""
+
+    connection: Connection
+    permissions: Permissions
+    asker: Asker
+    """Lets one question stand at a time."""
+    processes: Processes
+    catalogue: Catalogue
+    counter: TokenCounter
+    endpoints: SharedEndpoints
+    """How the models are, as far as any of them has found out."""
+    slots: SharedSlots | None
+    """Slots for agents that all sessions of the person have together; None: this session has its own."""
+    said: deque[str]
+    """What is to be told; another thread may add to it."""
+
+    @classmethod
+    def made(
+        cls,
+        settings: Settings,
+        asker: Asker,
+        log: logging.Logger,
+        reread: Callable[[], Settings] | None,
+        *,
+        session: str,
+    ) -> "Shared":
+        """New ones, as these settings want them; `session` is its name for other sessions."""
+        counter = TokenCounter()
+        said: deque[str] = deque()
+        slots = _slots(settings, session, said.append) if settings.shared_gate else None
+        return cls(
+            Connection(settings, log, counter, reread),
+            Permissions(Mode(settings.permission_mode)),
+            OneAtATime(asker),
+            Processes(),
+            Catalogue(),
+            counter,
+            SharedEndpoints(
+                None if settings.practice else slots,
+                address=settings.base_url or ANTHROPIC,
+                clock=SystemClock(),
+                log=log,
+            ),
+            slots,
+            said,
+        )
+
+    def news(self) -> Iterator[str]:
+        """Sentences for the person about what is shared; each is given once."""
+        while self.said:
+            yield self.said.popleft()
+
+    async def aclose(self) -> None:
+        """Close the connection, end every process, give every slot back."""
+        await self.connection.aclose()
+        await self.processes.aclose()
+        await self.endpoints.aclose()
+        if self.slots is not None:
+            await self.slots.aclose()
+
+
+def _slots(settings: Settings, session: str, tell: Callable[[str], None]) -> SharedSlots:
+    """Those in the state folder. Nothing is opened before the first agent wants to work."""
+    store = SqliteStore(slots_file(state_folder(settings.state_dir)), tell=tell)
+    return SharedSlots(
+        store,
+        owner=session,
+        clock=SystemClock(),  # other processes go by it as well
+        lost=lambda claim: tell("The slot of an agent was given to another session, because this one did not answer."),
+    )

@@ -1,0 +1,73 @@
+"""task: give a part of the work to an agent of its own (facts/lessons.md, s06).
+
+The agent starts with an empty history, which keeps what it reads out of ours. Nothing it does is done in secret: each
+of its calls is decided by the same permissions, and what it costs is part of the same session.
+"""
+
+from typing import Annotated, Protocol
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from harness.events import Json
+from harness.tools.arguments import Arguments
+from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
+
+TASK = "task"
+
+
+class TaskArguments(Arguments):
+    """Arguments of task."""
+
+    description: str = Field(description="What it is to do, in three to eight words.", min_length=1, max_length=200)
+    prompt: str = Field(
+        description="All that it needs to know: it sees nothing of this conversation. Say what to give back.",
+        min_length=1,
+    )
+    agent: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
+        default=None, description='Go on with an agent that has worked before, such as "a1", which remembers its work.'
+    )
+    tools: list[str] | SkipJsonSchema[None] = Field(
+        default=None, description="Names of the tools it may use; without it all that it can be given."
+    )
+    background: bool = Field(
+        default=False, description="Do not wait: go on with other work, and be told when it is done."
+    )
+
+
+class Delegation(Protocol):
+    """Whoever lets agents work."""
+
+    async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
+        """Have the task done, and say what came of it. A cancellation ends the agent and is passed on."""
+        ...
+
+
+def task_tool(delegation: Delegation, *, steps: int) -> Tool:
+    """The tool task; an agent may take this many `steps`."""
+
+    async def task(context: ToolContext, arguments: TaskArguments) -> ToolResult:
+        return await delegation.ask(context, arguments)
+
+    return Tool(
+        name=TASK,
+        description=(
+            "Give a part of the work to another agent and get its answer. It starts with an empty history, has the "
+            "tools for files, search and shell in the same folder, and cannot start agents itself. Good for a search "
+            "through many files whose content you do not need, or for parts that do not depend on each other: several "
+            "calls in one reply work side by side. Do not give two agents the same file to change. It may take "
+            f"{steps} steps. Only its last answer comes back; if it does not finish, the result says so and holds what "
+            "it had."
+        ),
+        arguments=TaskArguments,
+        effect=Effect.DELEGATE,
+        run=task,
+        parallel=True,
+        summarise=_summary,
+    )
+
+
+def _summary(input: Json) -> str:
+    description, agent = input.get("description"), input.get("agent")
+    text = shorten_line(description) if isinstance(description, str) else ""
+    return f"{agent}: {text}" if isinstance(agent, str) and agent else text

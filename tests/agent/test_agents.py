@@ -1,0 +1,386 @@
+"""Agents that work for an agent: what each is told, what comes back, and that a failure is never told as an answer."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from harness.events import (
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
+    Arrived,
+    Delivered,
+    Event,
+    Json,
+    MessageAdded,
+    Origin,
+    PermissionAsked,
+    ToolEnded,
+    ToolOutcome,
+    TransitionCode,
+    WorkAdmitted,
+    WorkReleased,
+)
+from harness.executor.asker import Asker, Nobody
+from harness.permissions import Answer, PermissionRequest
+from tests.agent.stage import Played, Stage, VirtualClock, calls, fails, run, says, stage
+
+pytestmark = pytest.mark.anyio
+
+HIRED = '{ lacks = "task" }'
+"""Requests of agents that work for another one."""
+FAR = '{ offers = "task" }'
+
+
+def task(description: str = "look", prompt: str = "Look.", **more: object) -> str:
+    """A call of task, for a script."""
+    extra = "".join(f", {key} = {_toml(value)}" for key, value in more.items())
+    return f'{{ name = "task", input = {{ description = "{description}", prompt = "{prompt}"{extra} }} }}'
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return "[" + ", ".join(f'"{one}"' for one in value) + "]"
+        case _:
+            return f'"{value}"'
+
+
+def hired(entry: str) -> str:
+    """An entry of a script that is for the agents alone."""
+    return entry.rstrip() + f"\nwhen = {HIRED}\n"
+
+
+class PassingClock(VirtualClock):
+    """Time passes as it does: what is cleaned up once a minute must not be done at every turn of the loop."""
+
+    def now(self) -> float:
+        """Unix time in seconds."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+def on_stage(
+    folder: Path, script: str, *, asker: Asker | None = None, tools: None = None, **values: object
+) -> AbstractAsyncContextManager[Stage]:
+    """A stage on which time passes."""
+    return stage(folder, script, asker=asker, tools=tools, reread=None, clock=PassingClock(), messages=(), **values)
+
+
+def result(turn: Played) -> Json:
+    """What the model was told about its one call."""
+    (told,) = turn.results
+    return told
+
+
+def ends(turn: Played) -> list[AgentEnd]:
+    """How the agents ended, in that order."""
+    return [event.end for event in turn.of(AgentEnded)]
+
+
+async def test_an_agent_begins_with_nothing_but_its_task_and_its_answer_comes_back(tmp_path: Path) -> None:
+    script = calls(task(prompt="Count the files.")) + hired(says("There are three.")) + says("Three.")
+    async with on_stage(tmp_path, script) as here:
+        turn = await here.turn("How many files are there?")
+        asked = here.bodies[1]
+        assert [block["text"] for message in asked["messages"] for block in message["content"]][
+            -1
+        ] == "Count the files."
+        assert "How many files" not in str(asked["messages"])
+        assert {tool["name"] for tool in asked["tools"]} == {
+            *("bash", "read_file", "write_file", "edit_file", "glob", "grep", "todo_write")
+        }
+        bash = next(tool for tool in asked["tools"] if tool["name"] == "bash")
+        assert set(bash["input_schema"]["properties"]) == {"command", "timeout"}
+        assert result(turn)["content"].startswith("There are three.")
+        assert "is_error" not in result(turn)
+        assert ends(turn) == [AgentEnd.ANSWERED]
+        assert turn.end.answer == "Three."
+
+
+async def test_what_an_agent_costs_is_part_of_the_session_and_of_the_turn(tmp_path: Path) -> None:
+    script = calls(task()) + hired(calls(run("one"))) + hired(says("Done.")) + says("Good.")
+    async with on_stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.requests == 4
+        (ended,) = turn.of(AgentEnded)
+        assert ended.requests == 2
+        assert turn.end.cost_usd == pytest.approx(here.agent.conversation.spend.cost_usd)
+        assert turn.end.cost_usd > ended.cost_usd > 0
+        assert [moved.doing for moved in turn.of(AgentMoved)][:2] == ["asks the model", "bash echo one >> ran.txt"]
+
+
+async def test_several_agents_of_one_reply_work_at_the_same_time_and_results_keep_the_order(tmp_path: Path) -> None:
+    script = calls(task("first", "Say one."), task("second", "Say two."))
+    script += '\n[[reply]]\ntext = "one"\nwhen = { text = "Say one.", lacks = "task" }\n'
+    script += '\n[[reply]]\ntext = "two"\nwhen = { text = "Say two.", lacks = "task" }\n'
+    async with on_stage(tmp_path, script + says("Both.")) as here:
+        turn = await here.turn()
+        assert [told["content"][:3] for told in turn.results] == ["one", "two"]
+        assert max(event.running for event in turn.of(WorkAdmitted)) == 2
+
+
+async def test_never_more_work_than_are_allowed_and_all_get_their_turn(tmp_path: Path) -> None:
+    script = calls(*(task(f"task {number}") for number in range(12))) + hired(says("Done.", times="12")) + says("All.")
+    async with on_stage(tmp_path, script, max_concurrent=2, max_queue_size=3) as here:
+        turn = await here.turn()
+        assert max(event.running for event in turn.of(WorkAdmitted)) == 2
+        assert ends(turn) == [AgentEnd.ANSWERED] * 12
+        assert len(turn.of(WorkReleased)) == 12
+        assert len(turn.results) == 12
+
+
+# ── a failure is never told as an answer (recovery L5) ──────────────────────────────────────────
+
+
+def failed(turn: Played, end: AgentEnd) -> str:
+    """The result says that the agent did not finish; returns it."""
+    assert ends(turn) == [end]
+    told = result(turn)
+    assert told["is_error"] is True
+    assert told["content"].startswith("The agent did not finish")
+    (ended,) = [event for event in turn.of(ToolEnded) if event.tool == "task"]
+    assert ended.outcome is ToolOutcome.ERROR
+    assert ended.failure is None  # the tool itself is well, whatever the agent met
+    return str(told["content"])
+
+
+async def test_an_agent_whose_turns_are_used_up(tmp_path: Path) -> None:
+    looks = hired(calls(run("again"), text="I look once more.", times="3"))
+    async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), agent_turns=3) as here:
+        text = failed(await here.turn(), AgentEnd.LIMIT)
+        assert "I look once more." in text
+        assert "may be incomplete" in text
+
+
+async def test_an_agent_whose_money_is_spent(tmp_path: Path) -> None:
+    looks = hired(calls(run("again"), times='"forever"'))
+    async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), agent_budget_usd=0.0001) as here:
+        failed(await here.turn(), AgentEnd.LIMIT)
+
+
+async def test_an_agent_cannot_spend_more_than_the_session_may(tmp_path: Path) -> None:
+    looks = hired(calls(run("again"), times='"forever"'))
+    async with on_stage(tmp_path, calls(task()) + looks, max_budget_usd=0.01) as here:
+        turn = await here.turn()
+        failed(turn, AgentEnd.LIMIT)
+        assert turn.end.code is TransitionCode.BUDGET_EXHAUSTED
+
+
+async def test_an_agent_whose_model_refuses_every_request(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, calls(task()) + hired(fails(400, message='"no"')) + says("A pity.")) as here:
+        assert "It had said nothing yet" in failed(await here.turn(), AgentEnd.FAILED)
+
+
+async def test_an_agent_whose_stream_breaks_for_good_hands_back_what_it_had(tmp_path: Path) -> None:
+    begins = hired(calls(run("once"), text="The first half is known."))
+    dies = hired(fails(401, message='"no such key"'))
+    async with on_stage(tmp_path, calls(task()) + begins + dies + says("A pity.")) as here:
+        assert "The first half is known." in failed(await here.turn(), AgentEnd.FAILED)
+
+
+async def test_an_agent_that_says_nothing(tmp_path: Path) -> None:
+    silent = hired('\n[[reply]]\ntext = ""\ntimes = 3\n')
+    async with on_stage(tmp_path, calls(task()) + silent + says("A pity.")) as here:
+        failed(await here.turn(), AgentEnd.SILENT)
+
+
+async def test_an_agent_that_goes_in_circles(tmp_path: Path) -> None:
+    circles = hired(calls('{ name = "glob", input = { pattern = "*" } }', times='"forever"'))
+    async with on_stage(tmp_path, calls(task()) + circles + says("A pity.")) as here:
+        failed(await here.turn(), AgentEnd.STUCK)
+
+
+async def test_an_agent_whose_tools_fail_too_often(tmp_path: Path) -> None:
+    breaks = "".join(
+        hired(calls(f'{{ name = "bash", input = {{ command = "kill -9 $$ # {number}" }} }}')) for number in range(6)
+    )
+    async with on_stage(tmp_path, calls(task()) + breaks + says("A pity."), failure_budget=2) as here:
+        failed(await here.turn(), AgentEnd.PAUSED)
+
+
+async def test_an_agent_that_the_gate_does_not_let_in(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, calls(task()) + says("A pity."), max_concurrent=0) as here:
+        text = failed(await here.turn(), AgentEnd.NOT_STARTED)
+        assert "--max-concurrent" in text
+        assert len(here.posts) == 2
+
+
+async def test_an_agent_that_a_person_stops(tmp_path: Path) -> None:
+    slow = hired(calls('{ name = "bash", input = { command = "sleep 30" } }', text="I wait."))
+    async with on_stage(tmp_path, calls(task()) + slow + says("A pity.")) as here:
+
+        def stop(event: object) -> None:
+            if isinstance(event, AgentMoved) and event.doing.startswith("bash"):
+                assert here.agent.crew is not None
+                assert here.agent.crew.agents.stop("a1")
+
+        turn = await here.turn(on_event=stop)
+        text = failed(turn, AgentEnd.CANCELLED)
+        assert "the person stopped it" in text
+        assert "I wait." in text
+
+
+async def test_an_interrupted_turn_ends_its_agents(tmp_path: Path) -> None:
+    slow = hired(calls('{ name = "bash", input = { command = "sleep 30" } }', times="2"))
+    async with on_stage(tmp_path, calls(task("one"), task("two")) + slow) as here:
+
+        def interrupt(event: object) -> None:
+            if isinstance(event, AgentMoved) and event.doing.startswith("bash"):
+                here.agent.interrupt()
+
+        turn = await here.turn(on_event=interrupt)
+        assert turn.end.code is TransitionCode.ABORTED_TOOLS
+        assert ends(turn) == [AgentEnd.CANCELLED] * 2
+        assert len(turn.of(WorkReleased)) == len(turn.of(WorkAdmitted)) == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"agent": "a9"}, "no agent a9"),
+        ({"tools": ["grep", "task"]}, "No agent can be given task"),
+    ],
+)
+async def test_what_cannot_be_asked_is_answered_with_what_can(tmp_path: Path, wrong: Json, said: str) -> None:
+    async with on_stage(tmp_path, calls(task(**wrong)) + says("A pity.")) as here:
+        turn = await here.turn()
+        assert said in result(turn)["content"]
+        assert turn.of(AgentCreated) == []
+
+
+# ── the same person, the same breakers ──────────────────────────────────────────────────────────
+
+
+class Person(Nobody):
+    """Allows what is asked, one question at a time."""
+
+    present = True
+
+    def __init__(self) -> None:
+        self.asked: list[PermissionAsked] = []
+        self.standing = 0
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Yes, once."""
+        self.standing += 1
+        assert self.standing == 1
+        self.asked.append(asked)
+        await asyncio.sleep(0.02)
+        self.standing -= 1
+        return Answer("once")
+
+
+async def test_agents_ask_the_one_person_one_at_a_time_and_say_who_asks(tmp_path: Path) -> None:
+    script = calls(task("one"), task("two")) + hired(calls(run("x"), times="2")) + hired(says("Done.", times="2"))
+    person = Person()
+    async with on_stage(tmp_path, script + says("Good."), asker=person, permission_mode="ask") as here:
+        turn = await here.turn()
+        assert sorted(asked.agent for asked in person.asked) == ["a1", "a2"]
+        assert ends(turn) == [AgentEnd.ANSWERED] * 2
+        assert [moved for moved in turn.of(AgentMoved) if moved.waits_for_person]
+
+
+async def test_nobody_there_means_no_for_an_agent_as_well(tmp_path: Path) -> None:
+    script = calls(task()) + hired(calls(run("x"))) + hired(says("I was not allowed to.")) + says("Then not.")
+    async with on_stage(tmp_path, script, permission_mode="ask") as here:
+        turn = await here.turn()
+        assert here.ran() == {}
+        assert ends(turn) == [AgentEnd.ANSWERED]
+
+
+async def test_a_tool_that_is_switched_off_is_so_for_agents(tmp_path: Path) -> None:
+    from harness.events import BreakerCommand
+
+    script = calls(task()) + hired(calls(run("x"))) + hired(says("bash is switched off.")) + says("Then not.")
+    async with on_stage(tmp_path, script) as here:
+        here.agent.dispatching.announce()
+        here.agent.dispatching.command(BreakerCommand.ISOLATE, "bash")
+        await here.turn()
+        assert here.ran() == {}
+
+
+async def test_an_agent_may_be_given_few_tools(tmp_path: Path) -> None:
+    script = calls(task(tools=["grep", "glob"])) + hired(says("Seen.")) + says("Good.")
+    async with on_stage(tmp_path, script) as here:
+        await here.turn()
+        assert [tool["name"] for tool in here.bodies[1]["tools"]] == ["glob", "grep"]
+
+
+async def test_an_agent_that_goes_on_remembers_its_work(tmp_path: Path) -> None:
+    script = calls(task(prompt="Learn the word plum.")) + hired(says("Learnt.")) + says("Good.")
+    script += calls(task(prompt="Which word?", agent="a1")) + hired(says("Plum.")) + says("Right.")
+    async with on_stage(tmp_path, script) as here:
+        await here.turn()
+        turn = await here.turn("And now?")
+        assert "Learn the word plum." in str(here.bodies[4]["messages"])
+        (created,) = turn.of(AgentCreated)
+        assert (created.agent, created.again) == ("a1", True)
+
+
+# ── in the background ───────────────────────────────────────────────────────────────────────────
+
+
+async def background_ended(here: Stage) -> None:
+    """Wait until something has arrived."""
+    assert here.agent.crew is not None
+    incoming, changed = here.agent.crew.incoming, asyncio.Event()
+    incoming.on_change = changed.set
+    async with asyncio.timeout(10):
+        while not incoming.waiting:
+            changed.clear()
+            await changed.wait()
+
+
+async def test_an_answer_from_the_background_is_told_exactly_once_also_when_the_agent_is_idle(tmp_path: Path) -> None:
+    script = f"\n[[reply]]\ntools = [{task(background=True)}]\nwhen = {FAR}\n"
+    script += f'\n[[reply]]\ntext = "Asked."\nwhen = {FAR}\n\n[[reply]]\ntext = "It is blue, they say."\nwhen = {FAR}\n'
+    script += hired(says("It is blue."))
+    async with on_stage(tmp_path, script) as here:
+        first = await here.turn()
+        assert "in the background" in result(first)["content"]
+        await background_ended(here)
+        second = await here._taken(here.agent.deliver())
+        (told,) = [event.message.text for event in second.of(MessageAdded) if event.origin is Origin.ARRIVAL]
+        assert "It is blue." in told
+        assert second.end.answer == "It is blue, they say."
+        assert arrivals(here.recorded) == ([1], [1])
+
+
+def arrivals(recorded: Sequence[object]) -> tuple[list[int], list[int]]:
+    """What has arrived, and what was delivered."""
+    arrived = [event.number for event in recorded if isinstance(event, Arrived)]
+    return arrived, [number for event in recorded if isinstance(event, Delivered) for number in event.numbers]
+
+
+async def test_closing_ends_what_works_in_the_background(tmp_path: Path) -> None:
+    script = (
+        f'\n[[reply]]\ntools = [{task(background=True)}]\nwhen = {FAR}\n\n[[reply]]\ntext = "Asked."\nwhen = {FAR}\n'
+    )
+    script += hired(calls('{ name = "bash", input = { command = "sleep 30" } }'))
+    async with on_stage(tmp_path, script) as here:
+        sleeps = asyncio.Event()
+
+        def see(event: Event) -> None:
+            if isinstance(event, AgentMoved) and "sleep" in event.doing:
+                sleeps.set()
+
+        here.agent.conversation.observe(see)
+        await here.turn()
+        assert here.agent.crew is not None
+        assert here.agent.crew.busy
+        async with asyncio.timeout(10):
+            await sleeps.wait()
+        await here.agent.crew.aclose()
+        assert [event.end for event in here.recorded if isinstance(event, AgentEnded)] == [AgentEnd.CANCELLED]
+        assert arrivals(here.recorded) == ([1], [])  # so that a session that is gone on with can tell of it
