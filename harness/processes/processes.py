@@ -156,7 +156,7 @@ class Processes:
         from harness.processes.watch import Watch
 
         if self._closing is not None:
-            raise OSError(errno.ESHUTDOWN, "the program is ending and starts nothing any more")
+            raise OSError(errno.ECANCELED, "the program is ending and starts nothing any more")
         if os.getpid() != self._program:
             raise OSError(errno.EPERM, "only the program itself starts processes, not a forked copy of it")
         self._watch = self._watch or Watch(self._owner)

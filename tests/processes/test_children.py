@@ -148,7 +148,7 @@ async def test_what_it_took_is_counted(background: Background) -> None:
 async def test_a_second_call_waits_for_the_first(background: Background) -> None:
     child = await background.up(STUBBORN)
     ends = await asyncio.gather(*(child.end() for _ in range(5)))
-    assert ends == [Finished(-9)] * 5
+    assert ends == [Finished(-9, forced=True)] * 5
     assert background.shell.processes.counts.killed == 1
 
 
@@ -159,7 +159,7 @@ async def test_cancelling_the_end_does_not_stop_it(background: Background) -> No
     ending.cancel()
     with pytest.raises(asyncio.CancelledError):
         await ending
-    assert await child.wait() == Finished(-9)
+    assert await child.wait() == Finished(-9, forced=True)
     assert background.shell.trace.living() == []
 
 
@@ -195,7 +195,7 @@ async def test_handing_over_one_that_ends_changes_nothing(background: Background
     ending = asyncio.create_task(child.end())
     await asyncio.sleep(0)
     child.hand_over()
-    assert await ending == Finished(-9)
+    assert await ending == Finished(-9, forced=True)
     child.hand_over()
     assert background.shell.processes.counts.handed_over == 0
 
@@ -209,6 +209,7 @@ async def test_closing_ends_thirty_at_once(background: Background, limits: Limit
     children = [await background.start(kinds[number % 3]) for number in range(30)]
     foreground = asyncio.create_task(background.shell.run("sleep 60"))
     await until(lambda: all(b"up" in child.output.read_bytes() for child in children))
+    await until(lambda: processes.counts.started == 31)
     began = time.monotonic()
     assert await processes.aclose() == ()
     assert time.monotonic() - began < limits.term_grace_s + 2
@@ -237,7 +238,7 @@ async def test_closing_waits_for_a_child_that_is_being_ended_and_does_not_signal
     ending = asyncio.create_task(child.end())
     await until(lambda: b"asked" in child.output.read_bytes())
     assert await background.shell.processes.aclose() == ()
-    assert await ending == Finished(-9)
+    assert await ending == Finished(-9, forced=True)
     assert child.output.read_text().count("asked") == 1
 
 

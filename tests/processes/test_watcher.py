@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import random
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -90,10 +91,9 @@ async def test_obedient_children_are_gone_long_before_the_grace_has_passed(root:
 
 
 async def test_what_an_exited_command_left_is_ended_even_without_its_environment(root: Path, trace: Trace) -> None:
-    line = "left env -i sleep 61 & echo up"
-    async with doomed(root, trace, line) as program:
-        sleeping = [process for process in psutil.process_iter() if process.name() == "sleep"]
-        (hidden,) = [process for process in sleeping if process.cwd() == str(root) and "61" in process.cmdline()]
+    number = f"60.{random.randrange(10**9)}"  # how it is found: it has neither our trace nor a parent
+    async with doomed(root, trace, f"left env -i sleep {number} & echo up") as program:
+        (hidden,) = [process for process in psutil.process_iter() if line_of(process) == f"sleep {number}"]
         program.kill()
         await until(lambda: not hidden.is_running(), within_s=BOUND_S)
 
