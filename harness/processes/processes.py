@@ -22,7 +22,8 @@ class Processes:
     """Starts the child processes of a program, and leaves none behind.
 
     Every command leads a session of its own. What belongs to it is found by `harness.processes.tree`, which is imported
-    with the first command, because what it needs to look at processes is large.
+    with the first command, because what it needs to look at processes is large. When the program crashes or is killed,
+    a watcher ends them (`harness.processes.watch` says what each system gets).
 
     Not started here, because they end in ways of their own: the person's external editor, which has the terminal, and
     the app behind `harness serve`, which ends itself when its lifeline does.

@@ -267,6 +267,18 @@ async def test_closing_one_that_started_nothing_looks_at_nothing(processes: Proc
     assert time.perf_counter() - began < 0.005
 
 
+async def test_a_command_of_a_program_within_the_program_ends_with_the_outer_one(
+    background: Background, trace: Trace, root: Path, limits: Limits
+) -> None:
+    outer, inner = background.shell.processes, Processes(limits)
+    await background.shell.run("true")
+    environment = outer.marked(trace.environment)
+    child = await inner.start(("sleep", "60"), cwd=root, environment=environment, output=root / "out")
+    assert await outer.aclose() == ()
+    assert await child.wait() == Finished(-15)
+    assert await inner.aclose() == ()
+
+
 # ── all of it, at random ────────────────────────────────────────────────────────────────────────
 
 
