@@ -170,6 +170,7 @@ class BackgroundCommands:
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
         command.let_go(self._clock.now())
+        self._rest()
         self._emit(event)
         self._tell(command, event)
         return self._row(command)
@@ -231,7 +232,7 @@ class BackgroundCommands:
     async def _carry(self, command: Command) -> None:
         """From the gate to the end of the last process."""
         try:
-            finished = await self._gating.run(command.id, partial(self._run, command), _judged)
+            finished = await self._gating.run(command.id, partial(self._run, command), partial(_judged, command))
         except NotAdmitted as error:
             self._close(command, command.ordered or CommandEnd.NOT_STARTED, None, "" if command.ordered else str(error))
         except (OSError, ValueError) as error:  # no such folder, no room for a process; a null byte in the line
@@ -245,7 +246,6 @@ class BackgroundCommands:
     async def _run(self, command: Command) -> Finished | None:
         """The whole life of its processes; None: it was handed over."""
         command.called = True
-        self._outputs.mkdir(parents=True, exist_ok=True)
         child = await self._processes.start(
             shell_command(command.line),
             cwd=self._workspace,
@@ -262,10 +262,10 @@ class BackgroundCommands:
             await asyncio.wait({exited, changed}, return_when=asyncio.FIRST_COMPLETED)
             if command.state is CommandState.HANDED_OVER:
                 return None
-            if not exited.done():
+            if not child.ended:
                 return await child.end()
             command.ordered = None  # it was faster
-            return await self._without_children(command, child, exited.result())
+            return await self._without_children(command, child, await exited)
         finally:
             exited.cancel()
             changed.cancel()
@@ -302,8 +302,7 @@ class BackgroundCommands:
             told=not command.tell,
         )
         command.close(event, now)
-        if not any(other.runs for other in self._commands.values()) and self._watch is not None:
-            self._watch.cancel()
+        self._rest()
         self._emit(event)
         if command.tell:
             self._tell(command, event)
@@ -326,8 +325,13 @@ class BackgroundCommands:
         if self._watch is None or self._watch.done() or self._watch.cancelling():
             self._watch = asyncio.create_task(self._look_again_and_again(), name="look at commands")
 
+    def _rest(self) -> None:
+        """No timer where nothing runs."""
+        if self._watch is not None and not any(command.runs for command in self._commands.values()):
+            self._watch.cancel()
+
     async def _look_again_and_again(self) -> None:
-        while any(command.runs for command in self._commands.values()):
+        while True:
             await self._clock.sleep(self._limits.look_every_s)
             self._look(self._clock.now())
 
@@ -377,5 +381,7 @@ class BackgroundCommands:
         return command.row(self._places().get(command.id, 0))
 
 
-def _judged(finished: Finished | None) -> Ending:
+def _judged(command: Command, finished: Finished | None) -> Ending:
+    if command.ordered in (CommandEnd.STOPPED, CommandEnd.SHUT_DOWN):
+        return Ending.CANCELLED
     return Ending.SUCCEEDED if finished is None or finished.exit_code == 0 else Ending.FAILED

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.errors import JournalError
 from harness.events import (
     ArrivalKind,
     Arrived,
@@ -24,9 +25,11 @@ from harness.events import (
     CommandEnded,
     CommandHandedOver,
     CommandQuiet,
+    Ending,
     Event,
     GateName,
     ToolOutcome,
+    WorkReleased,
 )
 from harness.events.codec import decode, encode
 from harness.executor.background import BackgroundCommands, CommandLimits, NotHandedOver
@@ -103,11 +106,23 @@ class Stage:
 
 
 def stage(
-    folder: Path, *, concurrent: int = 5, queue: int = 20, watch_cap: int = 50, limits: CommandLimits | None = None
+    folder: Path,
+    *,
+    concurrent: int = 5,
+    queue: int = 20,
+    watch_cap: int = 50,
+    limits: CommandLimits | None = None,
+    disk_is_full: Callable[[Event], bool] = lambda event: False,
 ) -> Stage:
     """A session. The journal of an earlier one can be given to `commands.recall`."""
     (folder / "workspace").mkdir(exist_ok=True)
     clock, events = HandClock(), list[Event]()
+
+    def record(event: Event) -> None:
+        if disk_is_full(event):
+            raise JournalError("the journal cannot be written: the disk is full")
+        events.append(event)
+
     gate: Gate[Place] = Gate(
         GateLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), GateName.COMMANDS
     )
@@ -116,7 +131,7 @@ def stage(
         processes,
         gating,
         incoming,
-        events.append,
+        record,
         clock,
         workspace=folder / "workspace",
         outputs=folder / "outputs",
@@ -128,6 +143,7 @@ def stage(
 async def close(here: Stage) -> None:
     """As the session ends."""
     await here.commands.aclose()
+    assert here.gating.scan() == ()
     await here.gating.aclose()
     assert await here.processes.aclose() == ()
 
@@ -239,7 +255,7 @@ async def test_stopping_twice_at_once_ends_it_once(here: Stage) -> None:
     await here.commands.start("sleep 60", "c")
     rows = await asyncio.gather(here.commands.stop("b1"), here.commands.stop("b1", tell=False))
     assert [row.end for row in rows] == [CommandEnd.STOPPED] * 2
-    assert len(here.of(CommandEnded)) == 1
+    assert len(here.of(CommandEnded)) == len(here.told) == 1
     assert (await here.commands.stop("b1")).end is CommandEnd.STOPPED
 
 
@@ -275,6 +291,26 @@ async def test_a_command_that_was_handed_over_outlives_the_session(here: Stage) 
         os.killpg(row.pid, 9)
     assert (here.of(CommandEnded), here.of(CommandHandedOver)) == ([], [CommandHandedOver("b1", row.pid)])
     assert here.told[0].startswith("b1 was handed over by the person and goes on by itself (process ")
+
+
+async def test_a_command_that_has_just_ended_ended_by_itself_and_is_not_handed_over(here: Stage) -> None:
+    await here.commands.start("exit 5", "c")
+    while here.processes.children:  # noqa: ASYNC110  the very moment, before anybody else has heard of it
+        await asyncio.sleep(0)
+    assert here.of(CommandEnded) == []
+    with pytest.raises(NotHandedOver):
+        here.commands.hand_over("b1")
+    row = await here.commands.stop("b1")
+    assert (row.end, row.exit_code) == (CommandEnd.EXITED, 5)
+
+
+async def test_what_is_being_stopped_cannot_be_handed_over(here: Stage) -> None:
+    await here.commands.start("sleep 60", "c")
+    stopping = asyncio.create_task(here.commands.stop("b1"))
+    await asyncio.sleep(0)
+    with pytest.raises(NotHandedOver):
+        here.commands.hand_over("b1")
+    assert (await stopping).end is CommandEnd.STOPPED
 
 
 async def test_only_what_runs_can_be_handed_over(here: Stage) -> None:
@@ -332,6 +368,21 @@ async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
     assert here.gating.status.counts.balanced
 
 
+async def test_the_gate_hears_how_each_one_ended(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+    for line in ("true", "exit 3", "sleep 60", "sleep 60"):
+        await here.commands.start(line, "c")
+    await here.commands.stop("b3")
+    await here.over("b1", "b2")
+    await close(here)
+    assert {event.key: event.ending for event in here.of(WorkReleased)} == {
+        "b1": Ending.SUCCEEDED,
+        "b2": Ending.FAILED,
+        "b3": Ending.CANCELLED,
+        "b4": Ending.CANCELLED,
+    }
+
+
 async def test_where_none_may_run_the_call_says_so(tmp_path: Path) -> None:
     here = stage(tmp_path, concurrent=0)
     result = await here.call("bash", command="echo never", background=True)
@@ -354,10 +405,25 @@ async def test_a_time_limit_counts_from_the_beginning_and_ends_the_tree(here: St
     assert here.told[0].startswith("b1 was ended, because its time limit of 30 s was up: echo begun; sleep 60\n")
 
 
+async def test_who_waited_for_the_last_place_is_watched_as_well(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=1)
+    await here.commands.start("true", "c")
+    await here.commands.start("sleep 60", "c", time_s=3)
+    await here.until(lambda: len(here.of(CommandBegun)) == 2)
+    await here.pass_by(3)
+    await here.over("b2")
+    await close(here)
+    assert [event.end for event in here.of(CommandEnded)] == [CommandEnd.EXITED, CommandEnd.TIMED_OUT]
+
+
 async def test_a_command_that_writes_too_much_is_ended_and_the_disk_given_back(tmp_path: Path) -> None:
     here = stage(tmp_path, limits=CommandLimits(output_bytes=10_000))
     row = await here.commands.start("head -c 50000 /dev/zero; sleep 60", "c")
     await here.until(lambda: row.output.stat().st_size == 50_000)
+    os.truncate(row.output, 10_000)  # as much as may be
+    await here.pass_by(1)
+    with row.output.open("ab") as output:
+        output.write(b"x" * 40_000)
     await here.pass_by(1)
     await here.over("b1")
     await close(here)
@@ -443,6 +509,30 @@ async def test_more_than_one_look_can_hold_take_turns(tmp_path: Path) -> None:
     await close(here)
 
 
+async def test_one_look_opens_no_more_files_than_it_may(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=6, watch_cap=2, limits=CommandLimits(output_bytes=10))
+    rows = [await here.commands.start("sleep 60", "c") for _ in range(6)]
+    for row in rows:
+        row.output.write_text("x" * 20)
+    await here.pass_by(1)
+    await close(here)
+    assert (
+        sorted(event.end for event in here.of(CommandEnded)) == [CommandEnd.SHUT_DOWN] * 4 + [CommandEnd.TOO_LONG] * 2
+    )
+
+
+async def test_who_writes_is_looked_at_every_time(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=6, watch_cap=2, limits=CommandLimits(output_bytes=10))
+    rows = [await here.commands.start("sleep 60", "c") for _ in range(6)]
+    await here.pass_by(1)
+    rows[0].output.write_text("x" * 5)
+    await here.pass_by(6)
+    rows[0].output.write_text("x" * 20)
+    await here.pass_by(1)
+    await close(here)
+    assert [event.command for event in here.of(CommandEnded) if event.end is CommandEnd.TOO_LONG] == ["b1"]
+
+
 # ── the end of the session, and the next one ────────────────────────────────────────────────────
 
 
@@ -456,6 +546,13 @@ async def test_closing_ends_everything_and_tells_it(tmp_path: Path) -> None:
     assert len(here.told) == 4
     late = await here.commands.start("true", "c")
     assert (late.end, late.reason) == (CommandEnd.NOT_STARTED, "b5 did not start: the session is closing.")
+
+
+async def test_closing_ends_everything_also_where_the_journal_cannot_be_written(tmp_path: Path) -> None:
+    here = stage(tmp_path, disk_is_full=lambda event: isinstance(event, CommandBegun))
+    await here.commands.start("sleep 60", "c")
+    await close(here)
+    assert here.processes.counts.terminated == 1
 
 
 async def session_of(folder: Path) -> list[Event]:
