@@ -10,7 +10,6 @@ own task ends it: so that there is exactly one end, told once, whoever asked for
 import asyncio
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +29,8 @@ from harness.events import (
     Event,
 )
 from harness.executor.background_command import Command
-from harness.executor.command_output import cut_to, end_of, last_lines, read_on, size_of, waits_for_input
+from harness.executor.command_output import cut_to, end_of, last_lines, read_on, size_of
+from harness.executor.command_watch import CommandLimits, CommandWatch
 from harness.executor.command_words import ended_text, handed_over_text, quiet_text
 from harness.executor.gating import Gating
 from harness.executor.incoming import Incoming
@@ -43,20 +43,7 @@ from harness.tools.tool import RESULT_CHARACTERS
 if TYPE_CHECKING:
     from harness.processes.child import Child
 
-
-@dataclass(frozen=True, slots=True)
-class CommandLimits:
-    """What a command in the background may take."""
-
-    time_s: float = 3_600.0
-    """Seconds from its beginning, where its call names no other limit."""
-    output_bytes: int = 256_000_000
-    """A command that has written more is ended, and no more of it is kept."""
-    quiet_s: float = 45.0
-    """Seconds without output after which a command that seems to ask something is told of."""
-    look_every_s: float = 1.0
-    tail_characters: int = 2_000
-    """Of the end of an output that is told together with an end or a silence."""
+__all__ = ["BackgroundCommands", "CommandLimits", "NotHandedOver"]
 
 
 class NotHandedOver(HarnessError):  # noqa: N818  it says what became of the request
@@ -92,7 +79,7 @@ class BackgroundCommands:
         self._workspace, self._outputs = workspace, outputs
         self._limits = limits or CommandLimits()
         self._commands: dict[str, Command] = {}
-        self._watch: asyncio.Task[None] | None = None
+        self._watch = CommandWatch(self._commands, gating, clock, self._limits, self._report)
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────
 
@@ -170,9 +157,8 @@ class BackgroundCommands:
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
         command.let_go(self._clock.now())
-        self._rest()
-        self._emit(event)
-        self._tell(command, event)
+        self._watch.rest()
+        self._report(command, event)
         return self._row(command)
 
     # ── the session ─────────────────────────────────────────────────────────────────────────────
@@ -214,9 +200,7 @@ class BackgroundCommands:
         for command in self._commands.values():
             if not command.over:
                 self._order(command, CommandEnd.SHUT_DOWN)
-        if self._watch is not None:
-            self._watch.cancel()
-            tasks.add(self._watch)
+        await self._watch.aclose()
         if tasks:
             await asyncio.wait(tasks)
 
@@ -255,7 +239,7 @@ class BackgroundCommands:
         command.child = child
         command.begun(child.pid, self._clock.now())
         self._emit(CommandBegun(command.id, child.pid))
-        self._keep_watch()
+        self._watch.keep()
         exited = asyncio.ensure_future(child.wait())
         changed = asyncio.ensure_future(command.changed.wait())
         try:
@@ -302,10 +286,14 @@ class BackgroundCommands:
             told=not command.tell,
         )
         command.close(event, now)
-        self._rest()
+        self._watch.rest()
         self._emit(event)
         if command.tell:
             self._tell(command, event)
+
+    def _report(self, command: Command, event: CommandHandedOver | CommandQuiet) -> None:
+        self._emit(event)
+        self._tell(command, event)
 
     def _tell(self, command: Command, event: CommandEnded | CommandHandedOver | CommandQuiet) -> None:
         """Let the model know, once the event is kept."""
@@ -318,50 +306,6 @@ class BackgroundCommands:
             case CommandQuiet():
                 kind, text = ArrivalKind.COMMAND_QUIET, quiet_text(event, command.line)
         self._incoming.arrive(kind, command.id, text)
-
-    # ── the look at all that run ────────────────────────────────────────────────────────────────
-
-    def _keep_watch(self) -> None:
-        if self._watch is None or self._watch.done() or self._watch.cancelling():
-            self._watch = asyncio.create_task(self._look_again_and_again(), name="look at commands")
-
-    def _rest(self) -> None:
-        """No timer where nothing runs."""
-        if self._watch is not None and not any(command.runs for command in self._commands.values()):
-            self._watch.cancel()
-
-    async def _look_again_and_again(self) -> None:
-        while True:
-            await self._clock.sleep(self._limits.look_every_s)
-            self._look(self._clock.now())
-
-    def _look(self, now: float) -> None:
-        """Time limits of all that run; the output of as many as the gate allows in one look (resilience D8)."""
-        for command in self._commands.values():
-            if command.runs and now - command.since >= command.time_s:
-                self._order(command, CommandEnd.TIMED_OUT)
-        for id in self._gating.scan():
-            watched = self._commands.get(id)
-            if watched is not None and watched.runs:
-                self._look_at(watched, now)
-
-    def _look_at(self, command: Command, now: float) -> None:
-        size = size_of(command.output)
-        if size != command.size:
-            command.size, command.grew_at, command.quiet = size, now, False
-            self._gating.active(command.id)
-            if size > self._limits.output_bytes:
-                self._order(command, CommandEnd.TOO_LONG)
-        elif not command.quiet and now - command.grew_at >= self._limits.quiet_s:
-            self._seems_to_wait(command, now - command.grew_at)
-
-    def _seems_to_wait(self, command: Command, quiet_s: float) -> None:
-        tail = end_of(command.output, SHOWN_LINES, self._limits.tail_characters)
-        if waits_for_input(tail):
-            command.quiet = True
-            event = CommandQuiet(command.id, quiet_s, tail)
-            self._emit(event)
-            self._tell(command, event)
 
     # ── what is known ───────────────────────────────────────────────────────────────────────────
 
