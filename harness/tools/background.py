@@ -181,7 +181,7 @@ def _list_tool(background: Background) -> Tool:
         older = len(ended) - SHOWN_ENDS
         lines = [f"({older} older ones are over)"] if older > 0 else []
         lines += map(_row_line, [*ended[-SHOWN_ENDS:], *going_on])
-        return ToolResult("\n".join(lines), summary=f"{len(rows)}, {len(going_on)} of them not over")
+        return ToolResult("\n".join(lines), summary=f"{len(going_on)} of {len(rows)} not over")
 
     return Tool(
         name="background_list",

@@ -141,7 +141,7 @@ async def test_the_list_names_every_command_and_how_it_stands(context: ToolConte
         "b1  runs, 1,200 bytes  make all",
         "b2  waits  make test",
     ]
-    assert result.summary == "3, 2 of them not over"
+    assert result.summary == "2 of 3 not over"
 
 
 async def test_of_many_that_are_over_the_newest_are_listed(context: ToolContext) -> None:
