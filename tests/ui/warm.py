@@ -10,6 +10,7 @@ import json
 import os
 import random
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -23,29 +24,68 @@ LONGEST = 1_000_000
 """Bytes of one order."""
 
 
+class Fork:
+    """A command that runs in a fork."""
+
+    def __init__(self, pid: int, ending: int) -> None:
+        """`ending` is where its exit code will come from."""
+        self.pid = pid
+        self.returncode: int | None = None
+        """Known once it was waited for or asked about; minus the signal that killed it."""
+        self._ending = ending
+
+    def poll(self) -> int | None:
+        """The exit code; None while it runs."""
+        return (
+            self.wait() if self.returncode is None and select.select([self._ending], [], [], 0)[0] else self.returncode
+        )
+
+    def wait(self) -> int:
+        """Wait for the end; returns the exit code."""
+        if self.returncode is None:
+            self.returncode = int(_line(self._ending))
+            os.close(self._ending)
+        return self.returncode
+
+    def kill(self) -> None:
+        """End it without a word."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def begin(folder: Path, arguments: Sequence[str], environment: Mapping[str, str], given: Sequence[int]) -> Fork:
+    """Begin the command with these descriptors as its input, output and error; they stay the caller's as well.
+
+    What looks at it from outside sees the environment of the process that forked it, but that of its children is its
+    own.
+    """
+    order = json.dumps({"folder": str(folder), "arguments": list(arguments), "environment": dict(environment)}).encode()
+    reading, writing = os.pipe()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=os.dup(_nursery())) as line:
+        socket.send_fds(line, [order], (*given, writing))
+    os.close(writing)
+    return Fork(int(_line(reading)), reading)
+
+
 async def forked(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], stdin: str, limit_s: float
 ) -> tuple[int, bytes, bytes]:
     """Run the command to its end; exit code, standard output and standard error. Raises TimeoutError."""
-    order = json.dumps({"folder": str(folder), "arguments": list(arguments), "environment": dict(environment)}).encode()
-    reading, writing = zip(*(os.pipe() for _ in range(4)), strict=True)  # input, output, error, how it goes
+    reading, writing = zip(*(os.pipe() for _ in range(3)), strict=True)  # input, output, error
     theirs = (reading[0], *writing[1:])
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=os.dup(_nursery())) as line:
-        socket.send_fds(line, [order], theirs)
+    program = await asyncio.to_thread(begin, folder, arguments, environment, theirs)
     for one in theirs:
         os.close(one)
-    tell, out, err, ending = writing[0], *reading[1:]
-    process = int(await asyncio.to_thread(_line, ending))
+    tell, out, err = writing[0], *reading[1:]
     try:
         async with asyncio.timeout(limit_s):
             said = asyncio.gather(*(asyncio.to_thread(_all, one) for one in (out, err)))
             await asyncio.to_thread(_write, tell, stdin.encode())
             shown, told = await said
-            code = int(await asyncio.to_thread(_line, ending))
+            code = await asyncio.to_thread(program.wait)
     except TimeoutError:
-        os.kill(process, signal.SIGKILL)
+        os.kill(program.pid, signal.SIGKILL)
         raise
-    os.close(ending)
     return code, shown, told
 
 
