@@ -21,6 +21,7 @@ The command line, the screen and `from harness import Agent` are all this class.
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -52,7 +53,7 @@ from harness.executor.asker import Asker, Nobody
 from harness.executor.facts import Facts
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
-from harness.hiring import hired
+from harness.hiring import Hiring
 from harness.model import prompt as prompts
 from harness.permissions import Mode
 from harness.processes import Processes
@@ -161,7 +162,7 @@ class Agent:
             self._clock,
             self._log,
             outputs=outputs,
-            hire=lambda order: hired(self, lambda: tools_for(self.settings), order),
+            hire=Hiring(self, tools_for).hired,
             model=lambda: self.model,
             kept=self.agents_folder is not None,
         )
@@ -181,8 +182,11 @@ class Agent:
         return self._turns.events(partial(self._run, None))
 
     def deliver(self) -> AsyncGenerator[Event, None]:
-        """Let the model go on with what has arrived from the background; a turn without a prompt."""
-        return self._turns.events(partial(self._run, None))
+        """Let the model go on with what has arrived from the background; a turn without a prompt.
+
+        Nothing comes of it when the model has been told meanwhile.
+        """
+        return self._turns.events(self._run_arrivals)
 
     def shell(self, command: str) -> AsyncGenerator[Event, None]:
         """Run a command of the person, not of the model, which learns of it with the next request."""
@@ -267,12 +271,17 @@ class Agent:
 
     async def aclose(self) -> None:
         """Close all connections, and end everything that works for this agent or was left running by it."""
-        await self._calls.aclose()
-        if self.crew is not None:
-            await self.crew.aclose()
-            await self._shared.aclose()
+        async with AsyncExitStack() as closing:  # all of it, also when one fails or is interrupted
+            if self.crew is not None:
+                closing.push_async_callback(self._shared.aclose)
+                closing.push_async_callback(self.crew.aclose)
+            closing.push_async_callback(self._calls.aclose)
 
     # ── the turn ────────────────────────────────────────────────────────────────────────────────
+
+    async def _run_arrivals(self) -> None:
+        if self.crew is not None and self.crew.incoming.waiting:
+            await self._run(None)
 
     async def _run(self, text: str | None) -> None:
         """One turn from the prompt to `TurnEnded`, whatever happens in between."""

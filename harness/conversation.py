@@ -127,13 +127,13 @@ class Conversation:
 
     def spent_by_another(self, before: SpendChanged, after: SpendChanged) -> None:
         """Add what another conversation, which works for this one, has spent between two of its reckonings."""
-        own = self.spend
+        own, more = self.spend, spent_since(before, after)
         self.spend = SpendChanged(
-            requests=own.requests + after.requests - before.requests,
-            usage=own.usage + after.usage - before.usage,
-            cost_usd=own.cost_usd + after.cost_usd - before.cost_usd,
-            retry_usage=own.retry_usage + after.retry_usage - before.retry_usage,
-            retry_cost_usd=own.retry_cost_usd + after.retry_cost_usd - before.retry_cost_usd,
+            requests=own.requests + more.requests,
+            usage=own.usage + more.usage,
+            cost_usd=own.cost_usd + more.cost_usd,
+            retry_usage=own.retry_usage + more.retry_usage,
+            retry_cost_usd=own.retry_cost_usd + more.retry_cost_usd,
         )
         self.emit(self.spend)
 
@@ -148,6 +148,17 @@ class Conversation:
             retry_cost_usd=before.retry_cost_usd + cost_usd,
         )
         self.emit(self.spend)
+
+
+def spent_since(before: SpendChanged, after: SpendChanged) -> SpendChanged:
+    """What was spent between two reckonings of one conversation."""
+    return SpendChanged(
+        requests=after.requests - before.requests,
+        usage=after.usage - before.usage,
+        cost_usd=after.cost_usd - before.cost_usd,
+        retry_usage=after.retry_usage - before.retry_usage,
+        retry_cost_usd=after.retry_cost_usd - before.retry_cost_usd,
+    )
 
 
 def ignore(event: Event) -> None:

@@ -6,6 +6,7 @@ hold up each other. What comes of work that nobody waits for arrives in one queu
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from harness.assembly import agent_limits, command_limits, tools_for
@@ -16,7 +17,8 @@ from harness.events import Block, Event, GateName, Origin
 from harness.executor.background import BackgroundCommands, CommandLimits
 from harness.executor.gating import GateStatus, Gating
 from harness.executor.incoming import Incoming
-from harness.executor.subagents import Order, Subagents, Worker
+from harness.executor.subagents import Subagents
+from harness.executor.workers import Order, Worker
 from harness.gate.gate import Gate
 from harness.model.arrivals import arrivals_text
 from harness.settings import Settings
@@ -155,7 +157,8 @@ class Crew:
 
     async def aclose(self) -> None:
         """End all of it; nobody is told any more."""
-        await self.agent_gate.aclose()
-        await self.agents.aclose()
-        await self.commands.aclose()
-        await self.command_gate.aclose()
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(self.command_gate.aclose)
+            closing.push_async_callback(self.commands.aclose)
+            closing.push_async_callback(self.agents.aclose)
+            closing.push_async_callback(self.agent_gate.aclose)

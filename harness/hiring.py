@@ -1,19 +1,21 @@
-"""Makes an agent that works for another one (facts/lessons.md, s06).
+"""Makes agents that work for another one (facts/lessons.md, s06).
 
-It is the same class with the same policies: recovery, breakers, escape. What the two share is said in
+Each is the same class with the same policies: recovery, breakers, escape. What the two share is said in
 `sharing.Shared`. A tool that is switched off or failing for the one that asks begins so for the other as well.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from harness import __version__, journal
 from harness.conversation import Conversation, ignore
 from harness.errors import HarnessError, JournalError
-from harness.events import BreakerCommand, BreakerState, Event, Notice, SessionStarted
-from harness.executor.subagents import Order
+from harness.events import BreakerCommand, BreakerState, Event, Notice, SessionStarted, TurnStarted
+from harness.executor.workers import Order
 from harness.journal import Journal
 from harness.recording import Recorder, unobserved
+from harness.settings import Settings
 from harness.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -23,9 +25,12 @@ if TYPE_CHECKING:
 class Hired:
     """An agent at work for another one, and the journal with its events."""
 
-    def __init__(self, agent: "Agent", kept: Journal | None) -> None:
+    def __init__(self, agent: "Agent", kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
+        """`warn` hears that the end of the journal could not be written."""
         self._agent = agent
         self._kept = kept
+        self._warn = warn
+        self._interrupted = False
 
     @property
     def conversation(self) -> Conversation:
@@ -37,84 +42,124 @@ class Hired:
         """Name of the file with its events; empty: nobody keeps them."""
         return self._kept.path.name if self._kept else ""
 
-    def run(self, prompt: str) -> AsyncGenerator[Event, None]:
+    async def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take the task; the last event is `TurnEnded`."""
-        return self._agent.run(prompt)
+        async with aclosing(self._agent.run(prompt)) as events:
+            async for event in events:
+                if isinstance(event, TurnStarted) and self._interrupted:
+                    self._agent.interrupt()  # a turn begins without the wishes from before it
+                yield event
 
     def interrupt(self) -> None:
-        """End the turn as soon as possible."""
+        """End the turn as soon as possible, also one that has not begun yet."""
+        self._interrupted = True
         self._agent.interrupt()
 
     async def aclose(self) -> None:
-        """Close what is its own. Raises JournalError when the end of its journal could not be written."""
-        await self._agent.aclose()
-        if self._kept is not None:
-            self._kept.close()
+        """Close what is its own."""
+        try:
+            await self._agent.aclose()
+        finally:
+            if self._kept is not None:
+                try:
+                    self._kept.close()
+                except JournalError as error:
+                    self._warn(error)
 
 
-def hired(employer: "Agent", tools: Callable[[], tuple[Tool, ...]], order: Order) -> Hired:
-    """An agent for this order. Raises HarnessError when its settings or its earlier work cannot be used."""
-    settings = employer.settings.model_copy(
-        update={
-            "model": employer.model,
-            "max_turns": employer.settings.agent_turns,
-            "max_budget_usd": employer.settings.agent_budget_usd,
+class Hiring:
+    """Makes the agents that work for one agent."""
+
+    def __init__(self, employer: "Agent", tools: Callable[[Settings], Iterable[Tool]]) -> None:
+        """`tools` makes all that an agent may be given."""
+        self._employer = employer
+        self._tools = tools
+        self._warned = False
+
+    def hired(self, order: Order) -> Hired:
+        """An agent for this order. Raises HarnessError when its settings or its earlier work cannot be used."""
+        employer = self._employer
+        kept = self._journal(order)
+        try:
+            conversation = self._conversation(kept, order)
+            settings = self._settings(conversation.spend.cost_usd)
+            agent = type(employer)(
+                settings,
+                tools=[tool for tool in self._tools(settings) if tool.name in order.tools],
+                asker=order.asker,
+                conversation=conversation,
+                outputs=employer.outputs / order.agent,
+                employer=employer,
+            )
+            if kept is not None and not order.again:
+                conversation.emit(
+                    SessionStarted(
+                        *(order.agent, __version__, str(settings.workspace), settings.model, agent.address),
+                        practice=settings.practice,
+                    )
+                )
+            agent.dispatching.announce()
+            agent.escaping.announce()
+            _hand_down(employer, agent)
+        except BaseException:
+            if kept is not None:
+                kept.close()
+            raise
+        return Hired(agent, kept, self._warn)
+
+    def _settings(self, spent_usd: float) -> Settings:
+        """Those of the employer, with the limits of one task; it has cost `spent_usd` in tasks before this one."""
+        own = self._employer.settings
+        budget = None if own.agent_budget_usd is None else own.agent_budget_usd + spent_usd
+        changes = {
+            "model": self._employer.model,
+            "max_turns": own.agent_turns,
+            "max_budget_usd": budget,
             "token_budget": None,
         }
-    )
-    kept = _journal(employer, order)
-    conversation = _conversation(kept, order)
-    try:
-        agent = type(employer)(
-            settings,
-            tools=[tool for tool in tools() if tool.name in order.tools],
-            asker=order.asker,
-            conversation=conversation,
-            outputs=employer.outputs / order.agent,
-            employer=employer,
-        )
-        if kept is not None and not order.again:
-            conversation.emit(
-                SessionStarted(
-                    *(order.agent, __version__, str(settings.workspace), settings.model, agent.address),
-                    practice=settings.practice,
-                )
-            )
-        agent.dispatching.announce()
-        agent.escaping.announce()
-        _hand_down(employer, agent)
-    except BaseException:
-        if kept is not None:
-            kept.close()
-        raise
-    return Hired(agent, kept)
+        return own.model_copy(update=changes)
 
+    def _journal(self, order: Order) -> Journal | None:
+        """Its journal; None where none is wanted, or where none can be written, which is said once.
 
-def _journal(employer: "Agent", order: Order) -> Journal | None:
-    """Its journal; None where none is wanted, or where none can be written, which is said once for each agent."""
-    folder = employer.agents_folder
-    path = folder / f"{order.agent}.jsonl" if folder else None
-    if order.again and not order.messages and not (path and path.exists()):
-        raise HarnessError(f"what agent {order.agent} did before is not kept any more; start a new one")
-    if path is None:
-        return None
-    try:
-        return Journal.open(path) if path.exists() else Journal.create(path.parent, order.agent)
-    except JournalError as error:
-        employer.conversation.emit(Notice("warning", f"what agent {order.agent} does is not kept: {error}"))
-        return None
+        An agent that began without one goes on without: half of its work would be taken for the whole later.
+        """
+        folder = self._employer.agents_folder
+        if order.again and order.messages:
+            return None
+        path = folder / f"{order.agent}.jsonl" if folder else None
+        if order.again:
+            if path is None or not path.exists():
+                raise HarnessError(f"what agent {order.agent} did before is not kept any more; start a new one")
+            return Journal.open(path)
+        if folder is None:
+            return None
+        try:
+            return Journal.create(folder, order.agent)
+        except JournalError as error:
+            self._warn(error)
+            return None
 
+    def _conversation(self, kept: Journal | None, order: Order) -> Conversation:
+        if kept is None:
+            return Conversation(ignore, messages=order.messages)
+        recorder = Recorder(kept, unobserved)
+        recorder.tell = self._told
+        if not order.again:
+            return Conversation(recorder)
+        state = journal.replay(journal.read(kept.path).records)
+        return Conversation(recorder, messages=state.messages, turn=state.turn, step=state.step, spend=state.spend)
 
-def _conversation(kept: Journal | None, order: Order) -> Conversation:
-    if kept is None:
-        return Conversation(ignore, messages=order.messages)
-    recorder = Recorder(kept, unobserved)
-    if not order.again:
-        return Conversation(recorder)
-    state = journal.replay(journal.read(kept.path).records)
-    conversation = Conversation(recorder, messages=state.messages, turn=state.turn, step=state.step, spend=state.spend)
-    recorder.tell = conversation.show
-    return conversation
+    def _told(self, event: Event) -> None:
+        """A recorder says how its journal fares."""
+        if isinstance(event, Notice) and event.level == "error":
+            self._warn(JournalError(event.text))
+
+    def _warn(self, error: JournalError) -> None:
+        """Say once for all agents of the session that what they do is not kept: the reason is that of the disk."""
+        if not self._warned:
+            self._warned = True
+            self._employer.conversation.emit(Notice("warning", f"what agents do is not kept: {error}"))
 
 
 def _hand_down(employer: "Agent", agent: "Agent") -> None:

@@ -34,11 +34,11 @@ from harness.events import (
     SettingChanged,
     SpendChanged,
 )
+from harness.executor.agent_rows import AgentRow
 from harness.executor.asker import Asker, Nobody, WaitChoice
 from harness.executor.gating import GateStatus
 from harness.executor.incoming import Incoming
 from harness.executor.rewinding import FilesBack
-from harness.executor.subagents import AgentRow
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
 from harness.permissions import Answer, Mode, PermissionRequest
 from harness.processes import ExitCounts

@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from harness.clock import SystemClock
@@ -75,11 +76,12 @@ class Shared:
 
     async def aclose(self) -> None:
         """Close the connection, end every process, give every slot back."""
-        await self.connection.aclose()
-        await self.processes.aclose()
-        await self.endpoints.aclose()
-        if self.slots is not None:
-            await self.slots.aclose()
+        async with AsyncExitStack() as closing:
+            if self.slots is not None:
+                closing.push_async_callback(self.slots.aclose)
+            closing.push_async_callback(self.endpoints.aclose)
+            closing.push_async_callback(self.processes.aclose)
+            closing.push_async_callback(self.connection.aclose)
 
 
 def _slots(settings: Settings, session: str, tell: Callable[[str], None]) -> SharedSlots:

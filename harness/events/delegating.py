@@ -24,7 +24,7 @@ class AgentEnd(StrEnum):
     CANCELLED = "cancelled"
     """A person, or the end of the turn that had asked for it, stopped it."""
     NOT_STARTED = "not_started"
-    """The gate did not let it in."""
+    """It never began: the gate did not let it in, or it could not be made."""
 
 
 @dataclass(frozen=True, slots=True)

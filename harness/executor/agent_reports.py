@@ -7,7 +7,7 @@ everything else                            "did not finish", why, and what it ha
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.events import AgentEnd, Ending, Message, TransitionCode, TurnEnded, Usage
+from harness.events import AgentEnd, AgentEnded, Ending, Message, TransitionCode, TurnEnded, Usage
 from harness.model import agent_texts
 
 SAID_CHARACTERS = 4_000
@@ -91,3 +91,18 @@ def told(agent: str, report: Report) -> str:
         took = f"{report.steps} step{'s' * (report.steps != 1)}, {report.usage.prompt + report.usage.output} tokens"
         return f"{report.text}\n\n[agent {agent}: {took}]"
     return agent_texts.unfinished(agent, report.reason, report.text)
+
+
+def ended_with(agent: str, report: Report) -> AgentEnded:
+    """The event of the end of a task."""
+    return AgentEnded(
+        agent,
+        report.end,
+        report.reason,
+        len(report.text),
+        report.steps,
+        report.requests,
+        report.usage,
+        report.cost_usd,
+        report.duration_s,
+    )

@@ -9,12 +9,10 @@ Whatever happens to one, whoever asked gets exactly one report, and only an answ
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import aclosing
-from dataclasses import dataclass, replace
-from enum import StrEnum
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 from harness.clock import Clock
 from harness.conversation import Conversation
@@ -25,21 +23,18 @@ from harness.events import (
     AgentEnded,
     AgentMoved,
     ArrivalKind,
+    Arrived,
     Event,
     Message,
-    PermissionAnswered,
-    PermissionAsked,
-    RetryScheduled,
-    SpendChanged,
-    StepStarted,
     ToolOutcome,
-    ToolStarted,
-    TurnEnded,
 )
-from harness.executor.agent_reports import Report, report_of, said, told
+from harness.executor.agent_following import Follower, played
+from harness.executor.agent_reports import Report, ended_with, told
+from harness.executor.agent_rows import AgentRow, AgentState, first_row
 from harness.executor.asker import Asker, OnBehalf
 from harness.executor.gating import Gating, NotAdmitted
 from harness.executor.incoming import Incoming
+from harness.executor.workers import Order, Worker
 from harness.model import agent_texts
 from harness.tools.delegating import TaskArguments
 from harness.tools.output import shorten
@@ -47,77 +42,25 @@ from harness.tools.tool import ToolContext, ToolResult, shorten_line
 from harness.uninterrupted import uninterrupted
 
 REMEMBERED = 50
-"""Agents of a session that can be asked to go on, the ones asked last."""
+"""Agents of a session that are listed, the ones asked last. Others can be asked to go on if they have a journal."""
+
+INTERRUPTED = Report(AgentEnd.CANCELLED, "it was interrupted")
+"""Whoever asked for the task does not wait for it any more, and it had not begun."""
+
+LEFT = Report(AgentEnd.CANCELLED, "it was at work when the session was left")
+"""The program ended without a chance to say anything."""
 
 
-class AgentState(StrEnum):
-    """How far an agent is with its task."""
+@dataclass(slots=True, eq=False)
+class _Task:
+    """One task of one agent."""
 
-    WAITS = "waits"
-    """For its turn at the gate."""
-    RUNS = "runs"
-    ENDED = "ended"
-
-
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """One agent, as it stands now."""
-
-    id: str
-    """ "a1", counted within a session."""
-    task: str
-    """What it is to do, in a few words."""
-    state: AgentState
-    since: float
-    """Unix time at which it came into this state; 0 where nobody saw it."""
-    moved: AgentMoved | None = None
-    """What it does, and what it has cost; None: it has not begun."""
-    ended: AgentEnded | None = None
-    """How its last task ended."""
-    background: bool = False
-    """Nobody waits for its answer."""
-    journal: str = ""
-    """Name of the file with its own events; empty: nobody keeps them."""
-
-
-class Worker(Protocol):
-    """An agent at work on one task."""
-
-    @property
-    def conversation(self) -> Conversation:
-        """What it says and hears."""
-        ...
-
-    @property
-    def journal(self) -> str:
-        """Name of the file with its events; empty: nobody keeps them."""
-        ...
-
-    def run(self, prompt: str) -> AsyncGenerator[Event, None]:
-        """Take the task; the last event is `TurnEnded`."""
-        ...
-
-    def interrupt(self) -> None:
-        """End the turn as soon as possible."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of everything that is its own."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What kind of agent is wanted."""
-
-    agent: str
+    prompt: str
     tools: tuple[str, ...]
-    """Names of what it may use."""
-    asker: Asker
-    again: bool
-    """It has worked before, and goes on from there."""
-    messages: tuple[Message, ...] = ()
-    """Its history, where no journal keeps it."""
+    stopped: str = ""
+    """Why it is to end; empty: it is not."""
+    report: Report = INTERRUPTED
+    """How it ended, or would if it ended now."""
 
 
 @dataclass(slots=True)
@@ -126,12 +69,13 @@ class _Known:
 
     agent: str
     row: AgentRow
+    begun: bool = False
+    """It has worked, so that there is something to go on from."""
     messages: tuple[Message, ...] = ()
-    tasks: int = 0
-    """Tasks that it works on or waits with."""
+    """Its history, where no journal keeps it."""
+    tasks: list[_Task] = field(default_factory=list)
+    """Those that it works on or waits with; it works on one at a time."""
     running: Worker | None = None
-    stopped: str = ""
-    """Why it is to end; empty: it is not."""
 
 
 class Subagents:
@@ -185,27 +129,29 @@ class Subagents:
         if wrong := [name for name in chosen if name not in self._tools]:
             text = f"No agent can be given {', '.join(wrong)}; there are {', '.join(self._tools)}."
             return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
-        again = task.agent is not None
-        known = self._known.get(task.agent) if task.agent is not None else self._new()
+        known = self._new() if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
         if known is None:
             hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"
             text = f"There is no agent {task.agent} to go on with; {hint}. Leave `agent` out to start a new one."
             return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
-        order = Order(known.agent, chosen, OnBehalf(self._asker, known.agent), again, known.messages)
+        self._remember(known)
+        asked = _Task(task.prompt, chosen)
+        known.tasks.append(asked)
         self._conversation.emit(
             created := AgentCreated(
                 *(known.agent, context.call_id, shorten_line(task.description), task.prompt, self._model(), chosen),
                 background=task.background,
-                again=again,
+                again=known.begun,
                 journal=f"{known.agent}.jsonl" if self._kept else "",
             )
         )
-        known.row = _first_row(created, self._clock.now())
+        row = first_row(created, self._clock.now())
+        known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
         if task.background:
-            self._later(known, order, task)
+            self._later(known, asked, shorten_line(task.description))
             text = agent_texts.works_in_background(known.agent)
             return ToolResult(text, summary=f"{known.agent} works in the background")
-        report = await self._carried_out(known, order, task.prompt)
+        report = await self._carried_out(known, asked)
         return self._result(known.agent, report, context)
 
     def _result(self, agent: str, report: Report, context: ToolContext) -> ToolResult:
@@ -215,19 +161,20 @@ class Subagents:
         summary = shorten_line(f"{agent} did not finish: {report.reason}")
         return ToolResult(content, ToolOutcome.ERROR, summary, detail=report.text, full_output=whole)
 
-    def _later(self, known: _Known, order: Order, task: TaskArguments) -> None:
+    def _later(self, known: _Known, task: _Task, description: str) -> None:
         async def work() -> None:
-            report = Report(AgentEnd.CANCELLED, "the program ended while it worked")
             try:
-                report = await self._carried_out(known, order, task.prompt)
+                await self._carried_out(known, task)
             finally:
-                result = told(known.agent, report)
-                text = agent_texts.background_answer(known.agent, shorten_line(task.description), result)
-                self._incoming.arrive(ArrivalKind.AGENT_ENDED, known.agent, text)
+                self._arrive(known.agent, description, task.report)
 
         running = asyncio.create_task(work(), name=f"agent {known.agent}")
         self._background[running] = known.agent
         running.add_done_callback(self._done)
+
+    def _arrive(self, agent: str, description: str, report: Report) -> None:
+        text = agent_texts.background_answer(agent, description, told(agent, report))
+        self._incoming.arrive(ArrivalKind.AGENT_ENDED, agent, text)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         del self._background[task]
@@ -237,66 +184,58 @@ class Subagents:
 
     # ── one task of one agent ───────────────────────────────────────────────────────────────────
 
-    async def _carried_out(self, known: _Known, order: Order, prompt: str) -> Report:
+    async def _carried_out(self, known: _Known, task: _Task) -> Report:
         """Let the agent in through the gate, and work; the end is told whatever it is."""
-        known.tasks += 1
-        known.stopped = ""
-        report = Report(AgentEnd.CANCELLED, "it was interrupted")
         try:
-            work = partial(self._work, known, order, prompt)
-            report = await self._gating.run(known.agent, work, lambda done: done.ending)
+            await self._gating.run(known.agent, partial(self._work, known, task), lambda done: done.ending)
         except NotAdmitted as refusal:
-            report = Report(AgentEnd.NOT_STARTED, known.stopped or str(refusal))
+            task.report = Report(AgentEnd.NOT_STARTED, str(refusal))
         finally:
-            known.tasks -= 1
-            self._tell_end(known, report)
+            known.tasks.remove(task)
+            if task.stopped and task.report.end in (AgentEnd.CANCELLED, AgentEnd.NOT_STARTED):
+                task.report = replace(task.report, reason=task.stopped)
+            self._tell_end(known, task.report)
             self._forget()
-        return report
+        return task.report
 
-    async def _work(self, known: _Known, order: Order, prompt: str) -> Report:
+    async def _work(self, known: _Known, task: _Task) -> Report:
+        order = Order(known.agent, task.tools, OnBehalf(self._asker, known.agent), known.begun, known.messages)
         try:
             worker = self._hire(order)
         except HarnessError as error:
-            return Report(AgentEnd.FAILED, str(error))
+            task.report = Report(AgentEnd.NOT_STARTED, str(error))
+            return task.report
+        known.begun = True
         known.running = worker
-        known.row = replace(known.row, state=AgentState.RUNS, since=self._clock.now())
-        before = len(worker.conversation.messages)
-        follower = _Follower(known, worker.conversation.spend, self._conversation)
+        known.row = replace(known.row, state=AgentState.RUNS, since=self._clock.now(), moved=None)
+
+        def moved(event: AgentMoved) -> None:
+            known.row = replace(known.row, moved=event)
+            self._conversation.emit(event)
+
+        follower = Follower(known.agent, worker.conversation.spend, self._conversation, moved)
+        failure = "its turn had no end"
         try:
             # A cancelled agent is interrupted and comes to its end: its journal is whole, and its processes are gone.
-            ended = await uninterrupted(_played(worker, prompt, follower.see), worker.interrupt)
+            await uninterrupted(played(worker, task.prompt, follower.see), worker.interrupt)
         except HarnessError as error:
-            return Report(AgentEnd.FAILED, str(error), said(worker.conversation.messages[before:]))
+            failure = str(error)
         except Exception as error:  # noqa: BLE001 (the border: whatever fails in an agent is told to whoever asked)
             self._log.exception("an agent failed")
-            reason = f"something in the program failed ({type(error).__name__}: {error})"
-            return Report(AgentEnd.FAILED, reason, said(worker.conversation.messages[before:]))
+            failure = f"something in the program failed ({type(error).__name__}: {error})"
         finally:
             known.running = None
             if not worker.journal:
                 known.messages = worker.conversation.messages
+            task.report = follower.report(failure)
             await worker.aclose()
-        if ended is None:
-            return Report(AgentEnd.FAILED, "its turn had no end", said(worker.conversation.messages[before:]))
-        report = report_of(ended, worker.conversation.messages[before:])
-        return replace(report, reason=known.stopped) if report.end is AgentEnd.CANCELLED and known.stopped else report
+        return task.report
 
     def _tell_end(self, known: _Known, report: Report) -> None:
-        self._conversation.emit(
-            ended := AgentEnded(
-                known.agent,
-                report.end,
-                report.reason,
-                len(report.text),
-                report.steps,
-                report.requests,
-                report.usage,
-                report.cost_usd,
-                report.duration_s,
-            )
-        )
-        if not known.tasks:
-            known.row = replace(known.row, state=AgentState.ENDED, since=self._clock.now(), ended=ended)
+        self._conversation.emit(ended := ended_with(known.agent, report))
+        if known.running is None:
+            state = AgentState.WAITS if known.tasks else AgentState.ENDED
+            known.row = replace(known.row, state=state, since=self._clock.now(), ended=ended)
 
     # ── what a person does ──────────────────────────────────────────────────────────────────────
 
@@ -320,25 +259,50 @@ class Subagents:
         known = self._known.get(agent)
         if known is None:
             return False
+        for task in known.tasks:
+            task.stopped = why
         if known.running is not None:
-            known.stopped = why
             known.running.interrupt()
-            return True
-        if known.tasks:
-            known.stopped = why
+        if len(known.tasks) > (known.running is not None):
             self._gating.end(agent)
         return bool(known.tasks)
 
     def recall(self, events: Iterable[Event]) -> None:
-        """Know the agents of an earlier run of this session again; their journals hold what they remember."""
+        """Know the agents of an earlier run of this session again; their journals hold what they remember.
+
+        What had not ended when the program was killed has ended now, and is told.
+        """
+        unended: dict[str, int] = {}
+        untold: dict[str, list[AgentCreated]] = {}
         for event in events:
-            if isinstance(event, AgentCreated):
-                self._count = max(self._count, int(event.agent[1:]) if event.agent[1:].isdecimal() else 0)
-                if event.journal:
-                    self._remember(_Known(event.agent, replace(_first_row(event, 0.0), state=AgentState.ENDED)))
+            match event:
+                case AgentCreated(agent=agent):
+                    self._count = max(self._count, _number_of(agent))
+                    unended[agent] = unended.get(agent, 0) + 1
+                    if event.background:
+                        untold.setdefault(agent, []).append(event)
+                    if event.journal:
+                        row = replace(first_row(event, 0.0), state=AgentState.ENDED)
+                        self._remember(_Known(agent, row, event.again))
+                case AgentMoved(agent=agent) if agent in self._known:
+                    self._known[agent].begun = True
+                case AgentEnded(agent=agent):
+                    unended[agent] = unended.get(agent, 0) - 1
+                case Arrived(kind=ArrivalKind.AGENT_ENDED, source=agent) if untold.get(agent):
+                    untold[agent].pop(0)
+        for agent, count in unended.items():
+            for _ in range(count):
+                self._conversation.emit(ended_with(agent, LEFT))
+        for agent, tasks in untold.items():
+            for task in tasks:
+                self._arrive(agent, task.task, LEFT)
+        self._forget()
 
     async def aclose(self) -> None:
-        """End every agent that works in the background; nobody is told of it any more."""
+        """End every agent that works in the background; the session tells of it when it is gone on with."""
+        for known in self._known.values():
+            for asked in known.tasks:
+                asked.stopped = "the session ended"
         tasks = tuple(self._background)
         for task in tasks:
             task.cancel()
@@ -347,81 +311,29 @@ class Subagents:
     def _new(self) -> _Known:
         self._count += 1
         agent = f"a{self._count}"
-        return self._remember(_Known(agent, AgentRow(agent, "", AgentState.WAITS, self._clock.now())))
+        return _Known(agent, AgentRow(agent, "", AgentState.WAITS, self._clock.now()))
 
-    def _remember(self, known: _Known) -> _Known:
+    def _older(self, agent: str) -> _Known | None:
+        """One that is not listed any more; whether its journal is still there is seen when it is to begin."""
+        if not self._kept or not 0 < _number_of(agent) <= self._count:
+            return None
+        return _Known(agent, AgentRow(agent, "", AgentState.ENDED, 0.0), begun=True)
+
+    def _remember(self, known: _Known) -> None:
         self._known.pop(known.agent, None)
         self._known[known.agent] = known
-        return known
 
     def _forget(self) -> None:
-        """Only the last ones can be asked to go on; of the others nothing is kept, here and at the gate."""
+        """Only the last ones are listed; of the others nothing is kept, here and at the gate."""
         idle = [known.agent for known in self._known.values() if not known.tasks]
         for agent in idle[: max(0, len(self._known) - REMEMBERED)]:
             del self._known[agent]
             self._gating.end(agent)
 
 
-async def _played(worker: Worker, prompt: str, see: Callable[[Event], None]) -> TurnEnded | None:
-    ended: TurnEnded | None = None
-    async with aclosing(worker.run(prompt)) as events:
-        async for event in events:
-            see(event)
-            if isinstance(event, TurnEnded):
-                ended = event
-    return ended
-
-
-class _Follower:
-    """Makes of what an agent does what the one that asked is to know: where it is, and what it costs."""
-
-    def __init__(self, known: _Known, spend: SpendChanged, asking: Conversation) -> None:
-        self._known = known
-        self._asking = asking
-        self._before = self._spend = spend
-        self._step = 0
-
-    def see(self, event: Event) -> None:
-        match event:
-            case SpendChanged():
-                before, self._spend = self._spend, event
-                self._asking.spent_by_another(before, event)
-            case StepStarted():
-                self._step += 1
-                self._moved("asks the model")
-            case ToolStarted(tool=tool, summary=summary):
-                self._moved(shorten_line(f"{tool} {summary}"))
-            case RetryScheduled(delay_s=delay, detail=detail):
-                self._moved(shorten_line(f"waits {delay:.0f} s to try again: {detail}"))
-            case PermissionAsked(tool=tool, summary=summary):
-                self._moved(shorten_line(f"asks for {tool} {summary}"), waits_for_person=True)
-            case PermissionAnswered(tool=tool, answer=answer):
-                self._moved(f"{tool}: {'not allowed' if answer == 'no' else 'allowed'}")
-
-    def _moved(self, doing: str, *, waits_for_person: bool = False) -> None:
-        usage = self._spend.usage - self._before.usage
-        moved = AgentMoved(
-            self._known.agent,
-            self._step,
-            doing,
-            self._spend.requests - self._before.requests,
-            usage.prompt + usage.output,
-            self._spend.cost_usd - self._before.cost_usd,
-            waits_for_person,
-        )
-        self._known.row = replace(self._known.row, moved=moved)
-        self._asking.emit(moved)
-
-
-def _first_row(created: AgentCreated, now: float) -> AgentRow:
-    return AgentRow(
-        created.agent,
-        created.task,
-        AgentState.WAITS,
-        now,
-        background=created.background,
-        journal=created.journal,
-    )
+def _number_of(agent: str) -> int:
+    """The number in an id; 0 for what is none."""
+    return int(agent[1:]) if re.fullmatch("a[1-9][0-9]{0,8}", agent) else 0
 
 
 def _took(agent: str, report: Report) -> str:
