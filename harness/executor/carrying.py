@@ -110,7 +110,7 @@ class Executor:
 
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
         """The state in which something begins on `model`; what is known of the models goes on (resilience C7)."""
-        endpoints = self._calls.endpoints.now.turned_to(model, self._clock.now(), self._limits.endpoint)
+        endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
         return TurnState(model, fallbacks, endpoints)
 
     async def pause(self, turn: Turn) -> None:

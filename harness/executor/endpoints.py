@@ -27,6 +27,11 @@ class KeptEndpoints:
         """As they are."""
         return self._shared.now
 
+    def begin(self) -> Endpoints:
+        """As they are, for a state that begins with them."""
+        self._base = self.now
+        return self._base
+
     async def latest(self, state: TurnState, *, overloaded: bool = False) -> TurnState:
         """`state` with what others have found out meanwhile. To be asked for right before a decision; about an
         overload, other sessions are asked as well."""
@@ -68,11 +73,12 @@ Move = tuple[BreakerState, BreakerState, ChangeReason, int]
 
 def _moves(before: Breaker, after: Breaker) -> Iterator[Move]:
     """What happened in between. An attempt that is known as one by its outcome only makes two moves at once; what
-    other agents saw meanwhile is told as one."""
+    other agents saw meanwhile is told as one, and not at all where it stands as it stood."""
     if after.generation == before.generation:
         return
     since = before.state
     if after.generation - before.generation > 1 and since is OPEN and after.state is not HALF_OPEN:
         yield since, HALF_OPEN, ChangeReason.PROBE_GIVEN, after.generation - 1
         since = HALF_OPEN
-    yield since, after.state, after.why, after.generation
+    if since is not after.state:
+        yield since, after.state, after.why, after.generation

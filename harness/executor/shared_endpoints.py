@@ -6,21 +6,16 @@ everybody (resilience C7). Two programs that move the same breaker in the same m
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from types import MappingProxyType
 from typing import Protocol
 
-from harness.breakers.breaker import CLOSED, Breaker
+from harness.breakers.breaker import Breaker
 from harness.clock import Clock
 from harness.errors import HarnessError
-from harness.events import BreakerState, ChangeReason
+from harness.executor.endpoints_text import read, written
 from harness.recovery.endpoints import Endpoints
-
-BELIEVED_S = 600.0
-"""What another session wrote longer ago than this says nothing about the endpoint now."""
 
 
 class Cells(Protocol):
@@ -60,64 +55,40 @@ class SharedEndpoints:
     def put(self, own: Mapping[str, Breaker]) -> None:
         """These were moved here."""
         self.now = Endpoints(MappingProxyType({**self.now.breakers, **own}))
-        if self._cells is not None:
-            task = asyncio.create_task(self._write(self._cells, own))
+        if self._cells is not None and self._clock is not None:
+            task = asyncio.create_task(self._write(self._cells, own, self._clock.now()))
             self._writes.add(task)
             task.add_done_callback(self._writes.discard)
 
     async def refresh(self) -> None:
-        """Take in what other sessions have found out."""
-        if self._cells is None:
+        """Take in what other sessions have found out; what is moved here meanwhile is newer and stays."""
+        await self._written()
+        if (cells := self._cells) is None or self._clock is None:
             return
+        before = self.now
         try:
-            text = await self._cells.change(self._name, lambda text: text)
+            text = await cells.change(self._name, lambda text: text)
         except HarnessError as error:
             self._share_no_more(error)
-        else:
-            self.now = Endpoints(MappingProxyType({**self.now.breakers, **self._read(text)}))
+            return
+        told = read(text, self._clock.now())
+        theirs = {model: one.breaker for model, one in told.items() if self.now.of(model) == before.of(model)}
+        self.now = Endpoints(MappingProxyType({**self.now.breakers, **theirs}))
 
     async def aclose(self) -> None:
         """Let what was moved here be written to its end."""
+        await self._written()
+
+    async def _written(self) -> None:
         if self._writes:
             await asyncio.wait(self._writes)
 
-    async def _write(self, cells: Cells, own: Mapping[str, Breaker]) -> None:
-        def written(text: str | None) -> str | None:
-            together = {**self._read(text), **own}
-            return self._text({model: breaker for model, breaker in together.items() if _troubled(breaker)})
-
+    async def _write(self, cells: Cells, own: Mapping[str, Breaker], now: float) -> None:
         try:
-            await cells.change(self._name, written)
+            await cells.change(self._name, lambda text: written(text, own, now))
         except HarnessError as error:
             self._share_no_more(error)
-
-    def _text(self, breakers: Mapping[str, Breaker]) -> str | None:
-        if not breakers or self._clock is None:
-            return None
-        now = self._clock.now()
-        return json.dumps({model: {"at": now, **asdict(breaker)} for model, breaker in breakers.items()})
-
-    def _read(self, text: str | None) -> dict[str, Breaker]:
-        """What stands there and may still be believed; a text that cannot be read says nothing."""
-        found: dict[str, Breaker] = {}
-        now = self._clock.now() if self._clock else 0.0
-        try:
-            for model, fields in json.loads(text or "{}").items():
-                at = fields.pop("at")
-                breaker = Breaker(
-                    **{**fields, "state": BreakerState(fields["state"]), "why": ChangeReason(fields["why"])}
-                )
-                if abs(now - at) <= BELIEVED_S:
-                    found[model] = breaker
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return {}
-        return found
 
     def _share_no_more(self, error: HarnessError) -> None:
         self._cells = None
         self._log.warning("the endpoints are not shared any more", exc_info=error)
-
-
-def _troubled(breaker: Breaker) -> bool:
-    """There is something that others should know."""
-    return breaker.state is not CLOSED or breaker.failures > 0
