@@ -1,7 +1,7 @@
 """The slash commands as a table. Nothing here knows what the screen looks like."""
 
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,46 +9,13 @@ from types import MappingProxyType
 from typing import Literal
 
 from harness.clock import time_of_day
-from harness.errors import HarnessError
-from harness.events import BreakerCommand, Event
+from harness.events import BreakerCommand
 from harness.session import Opening, Session, in_words, report_lines, table_lines
+from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say
 from harness.ui.lines import dollars
 from harness.ui.session_list import session_lines
+from harness.ui.work_commands import agents, background, kill
 from harness.visible import visible
-
-
-class CommandError(HarnessError):
-    """A command cannot be done as it was typed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Say:
-    """Show this text."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Play:
-    """Show these events as they come."""
-
-    events: AsyncGenerator[Event, None]
-
-
-@dataclass(frozen=True, slots=True)
-class GoOn:
-    """Leave this session and go on with that one."""
-
-    opening: Opening
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """End the program."""
-
-
-Result = Say | Play | GoOn | Leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +205,7 @@ def _status(session: Session, argument: str) -> Result:
 
 
 def _tools(session: Session, argument: str) -> Result:
-    effects = {"read": "reads", "write": "writes", "run": "runs"}
+    effects = {"read": "reads", "write": "writes", "run": "runs", "delegate": "asks"}
     lines = (
         f"  {tool.name:<12} {effects[tool.effect]:<7} {_first_sentence(tool.description)}" for tool in session.tools
     )
@@ -349,6 +316,9 @@ _TABLE: Sequence[Command] = (
     Command("report", "", "what is done, what is not, and why", _report),
     Command("routes", "TOOL", "what can take the place of a tool now", _routes),
     Command("loops", "[on|off|name=value]", "what repeats, and what is done about it; or set numbers of that", _loops),
+    Command("agents", "[ID|stop ID]", "who works for the agent; look at one, or end one", agents),
+    Command("background", "[ID|keep ID]", "commands in the background; what one wrote, or keep it", background),
+    Command("kill", "ID", "end an agent or a command in the background", kill),
     Command("trip", "TOOL", "open a breaker; probes come as usual", _move(BreakerCommand.TRIP, "is open")),
     Command(
         "isolate", "TOOL", "switch a tool off until it is released", _move(BreakerCommand.ISOLATE, "is switched off")
@@ -369,5 +339,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for co
 
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "trip", "isolate", "release", "reset", "confirm"}
+    | {"agents", "background", "kill"}
 )
-"""Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that."""
+"""Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;
+or they are about work beside the turn."""

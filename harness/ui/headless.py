@@ -3,8 +3,9 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from dataclasses import replace
 from enum import StrEnum
 from typing import TextIO
 
@@ -21,6 +22,7 @@ from harness.events import (
 )
 from harness.session import Nobody, Opening, Session, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
+from harness.ui.arrivals import Arrivals
 from harness.ui.escape_lines import LeftOut
 from harness.ui.lines import line_of
 from harness.ui.signals import Signalled, heeding
@@ -38,6 +40,10 @@ SUBTYPES = {
     TransitionCode.ABORTED_TOOLS: "interrupted",
 }
 """Names that readers of a result object know; every other end is an error during execution."""
+
+
+MOST_ARRIVALS = 50
+"""Turns that begin with what has arrived. Nobody is there to stop a model that asks for one agent after the other."""
 
 
 class Form(StrEnum):
@@ -66,42 +72,119 @@ async def headless(
 
     BrokenPipeError tells that nobody reads `out` any more; the session is closed by then.
     """
+    output = _Output(form, out, err)
+    opened = open_session(loaded, Nobody(), opening, reread=reread, observer=output.observe, log=log)
     with heeding() as signalled:
         try:
-            async with await open_session(loaded, Nobody(), opening, reread=reread, log=log) as session:
-                signalled.interrupts(session.interrupt)
+            async with await opened as session:
                 for note in _notes(loaded):
                     _tell(note, err)
                 if session.skipped_lines:
                     _tell(f"{session.skipped_lines} lines of the journal could not be read", err)
-                end = await _answer(session, prompt, form, out, err)
+                end = await _answer(session, prompt, output, signalled)
         except asyncio.CancelledError:
             if not signalled.number:
                 raise
             return signalled.exit_code
+        finally:
+            output.catch_up()
     return _code(end, signalled)
 
 
-async def _answer(session: Session, prompt: str, form: Form, out: TextIO, err: TextIO) -> TurnEnded:
-    ended: TurnEnded | None = None
-    left_out, work = LeftOut(), WorkLines()
-    async with aclosing(session.run(prompt)) as events:
-        async for event in events:
-            if form is Form.STREAM_JSON:
-                write_line(json.dumps(encode(event)), out)
-            elif text := _trouble(event, left_out, work):
-                _tell(text, err)
-            if isinstance(event, TurnEnded):
-                ended = event
-    if ended is None:
-        raise RuntimeError("the turn ended without its last event")
-    if form is not Form.TEXT:
-        write_line(json.dumps(result(ended, session)), out)
-    elif ended.answer:
-        write_line(visible(ended.answer) if out.isatty() else ended.answer, out)
-    if ended.code is not TransitionCode.COMPLETED:
-        _tell(f"harness: {ended.reason} ({ended.code})", err)
-    return ended
+async def _answer(session: Session, prompt: str, output: "_Output", signalled: Signalled) -> TurnEnded:
+    """Play the prompt, and then a turn for what each agent in the background brings."""
+    arrivals = Arrivals(session)
+
+    def stop() -> None:
+        session.interrupt()
+        arrivals.stop()
+
+    signalled.interrupts(stop)
+    ends = [await output.play(session.run(prompt))]
+    while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS:
+        with output.between():
+            if not await arrivals.come():
+                break
+        ends.append(await output.play(session.deliver()))
+    end = _together(ends)
+    output.result(end, session)
+    return end
+
+
+def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
+    """The turns as one: how the last one ended, what all of them said and took."""
+    return replace(
+        ends[-1],
+        answer="\n\n".join(end.answer for end in ends if end.answer),
+        usage=sum((end.usage for end in ends), Usage()),
+        cost_usd=sum(end.cost_usd for end in ends),
+        requests=sum(end.requests for end in ends),
+        steps=sum(end.steps for end in ends),
+        duration_s=sum(end.duration_s for end in ends),
+    )
+
+
+class _Output:
+    """Tells what happens on the two streams."""
+
+    def __init__(self, form: Form, out: TextIO, err: TextIO) -> None:
+        self._form = form
+        self._out = out
+        self._err = err
+        self._left_out = LeftOut()
+        self._work = WorkLines()
+        self._outside: list[Event] = []
+        """Events that belong to no turn and were not told yet."""
+        self._listens = False
+
+    async def play(self, turn: AsyncGenerator[Event, None]) -> TurnEnded:
+        """Tell the events of a turn as they come, and its answer; returns its end."""
+        ended: TurnEnded | None = None
+        async with aclosing(turn) as events:
+            async for event in events:
+                self._show(event)
+                if isinstance(event, TurnEnded):
+                    ended = event
+        if ended is None:
+            raise RuntimeError("the turn ended without its last event")
+        if self._form is Form.TEXT and ended.answer:
+            write_line(visible(ended.answer) if self._out.isatty() else ended.answer, self._out)
+        return ended
+
+    def observe(self, event: Event, at: float) -> None:
+        """Take note of an event, if nobody else tells it."""
+        if self._listens:
+            self._outside.append(event)
+
+    @contextmanager
+    def between(self) -> Iterator[None]:
+        """No turn runs: tell what happens meanwhile, at the end of it."""
+        self._listens = True
+        try:
+            yield
+        finally:
+            self._listens = False
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Tell what happened outside of turns."""
+        events, self._outside = self._outside, []
+        for event in events:
+            self._show(event)
+
+    def result(self, end: TurnEnded, session: Session) -> None:
+        """The last word. What is ended now because nobody would see it any more is only told to a person."""
+        if self._form is not Form.TEXT:
+            write_line(json.dumps(result(end, session)), self._out)
+        if end.code is not TransitionCode.COMPLETED:
+            _tell(f"harness: {end.reason} ({end.code})", self._err)
+        self._listens = self._form is not Form.STREAM_JSON
+
+    def _show(self, event: Event) -> None:
+        if self._form is Form.STREAM_JSON:
+            write_line(json.dumps(encode(event)), self._out)
+        elif text := _trouble(event, self._left_out, self._work):
+            _tell(text, self._err)
 
 
 def _trouble(event: Event, left_out: LeftOut, work: WorkLines) -> str:

@@ -7,7 +7,6 @@ the exception: it arrives as it lies there, many lines at once and the last one 
 
 import asyncio
 import os
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -24,8 +23,6 @@ class Keyboard:
         self._on_line: Callable[[str], None] | None = None
         self._listening = False
         self._begun = b""
-        self.ahead: deque[str] = deque()
-        """Lines typed while nothing was asked and nobody wanted them: the next prompts."""
 
     @contextmanager
     def listening(self, on_line: Callable[[str], None]) -> Iterator[None]:

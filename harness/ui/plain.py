@@ -122,6 +122,13 @@ class Plain:
         self._write(visible(question))
         self._at_line_start = True  # the answer's Enter ends the line
 
+    def interject(self, event: Event, question: str) -> None:
+        """Print what an event has to say while a question waits for its answer, and ask again below it."""
+        if (line := line_of(event) or self._work.line(event)) is not None:
+            self._write("\n")
+            self.line(line)
+            self.ask(question)
+
     def entered(self) -> None:
         """The person pressed Enter, so the terminal stands at the start of a line."""
         self._open_call = ""

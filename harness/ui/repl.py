@@ -1,15 +1,16 @@
 """The plain REPL: a conversation in lines.
 
-While no turn runs, this is an ordinary program that waits for a line. While one runs, the loop does,
-and the keyboard is one of the things it listens to. So nothing is polled and no thread waits for input.
+While nothing works, this is an ordinary program that waits for a line. While a turn runs, or something in the
+background does, the loop runs, and the keyboard is one of the things it listens to. So nothing is polled and no thread
+waits for input.
 """
 
 import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import aclosing, contextmanager, nullcontext
 from types import FrameType
 from typing import Any, NoReturn, TextIO, TypeVar
 
@@ -31,15 +32,17 @@ from harness.events import (
 )
 from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import Loaded, Settings
-from harness.ui.commands import GoOn, Leave, Play, Say, is_command, prompt_of, run_command
+from harness.ui.command_results import Do, GoOn, Leave, Play, Say
+from harness.ui.commands import is_command, prompt_of, run_command, works_any_time
 from harness.ui.greeting import greeting, recalled
 from harness.ui.keyboard import Keyboard
 from harness.ui.line import Line, Tone
+from harness.ui.listening import arrival, line_or_arrival
 from harness.ui.plain import Plain, has_colours
-from harness.ui.prompts import PipedPrompts, Prompts, TypedPrompts
+from harness.ui.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts
 from harness.ui.questions import PlainAsker
 from harness.ui.session_list import session_lines
-from harness.ui.signals import heeding
+from harness.ui.signals import Ended, heeding
 
 T = TypeVar("T")
 
@@ -47,14 +50,6 @@ WORTH_A_HINT_S = 2.0
 """A shorter wait is over before anyone has read how to shorten it."""
 OVER = (RetryEnded, RequestSent, TextDelta, ThinkingDelta, ToolCallDelta, ReplyReceived, FaultOccurred)
 """Events after which there is nothing to wait for."""
-
-
-class Ended(BaseException):
-    """A signal asks the program to end."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_code = 128 + number
 
 
 def repl(
@@ -113,6 +108,12 @@ class _Repl:
         self._paused = False
         """The last turn paused, so that the person is asked how to go on."""
         self._exit_code = 0
+        self._between: Callable[[Event], None] = self._unheard
+        """What becomes of an event that is not part of a turn."""
+        self._held = True
+        """What has arrived waits for the next prompt: nothing was asked yet, or the person stopped the last turn."""
+        self._beside: set[asyncio.Task[None]] = set()
+        """What a command does beside the turn."""
 
     def run(self, opening: Opening, prompt: str | None) -> int:
         if opening.resume == "":
@@ -124,7 +125,7 @@ class _Repl:
             if prompt:
                 self._plain.say(f"> {prompt}")
                 self._play(session, session.run(prompt))
-            while (line := self._next(prompts)) is not None and (after := self._obey(line, session)):
+            while (line := self._next(prompts, session)) is not None and (after := self._obey(line, session)):
                 session = after
         finally:
             self._close(session)
@@ -134,10 +135,28 @@ class _Repl:
 
     def _open(self, opening: Opening) -> Session:
         asker = PlainAsker(self._plain, self._keyboard.answer) if self._keyboard else Nobody()
-        return self._in_loop(open_session(self._loaded, asker, opening, reread=self._reread, log=self._log))
+        return self._in_loop(
+            open_session(self._loaded, asker, opening, reread=self._reread, observer=self._seen, log=self._log)
+        )
+
+    def _seen(self, event: Event, at: float) -> None:
+        self._between(event)
+
+    @contextmanager
+    def _showing(self, between: Callable[[Event], None]) -> Iterator[None]:
+        """As long as the block lasts, events that are not part of a turn are shown like this."""
+        self._between = between
+        try:
+            yield
+        finally:
+            self._between = self._unheard
+
+    def _unheard(self, event: Event) -> None:
+        """The turn shows it itself, or it is long past."""
 
     def _close(self, session: Session) -> None:
-        self._in_loop(session.aclose())
+        with self._showing(self._plain.show):  # what still worked ends now, and says so
+            self._in_loop(session.aclose())
         if session.turn:
             self._plain.say(f"resume with: harness --resume {session.id}")
 
@@ -177,19 +196,27 @@ class _Repl:
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────
 
-    def _next(self, prompts: Prompts) -> str | None:
-        """The next line, or None when the person leaves."""
-        if self._keyboard and self._keyboard.ahead:
-            line = self._keyboard.ahead.popleft()
-            self._plain.say(f"> {line}")
-            return line
+    def _next(self, prompts: Prompts, session: Session) -> str | None:
+        """The next line, or None when the person leaves. Before it, what has arrived is played."""
         warned = False
         while not self._plain.gone:
+            if (line := session.incoming.take_typed()) is not None:
+                self._plain.say(f"> {line}")
+                return line
+            if session.incoming.waiting and not self._held:
+                self._play(session, session.deliver())
+                continue
             self._plain.end_line()
             try:
+                if self._keyboard and session.busy_elsewhere:
+                    if (line := self._listen(session, self._keyboard)) is None:
+                        continue
+                    return line
                 begun = self._keyboard.take_begun() if self._keyboard else ""
                 return begun + prompts.read()
             except EOFError:
+                if self._keyboard is None and self._brings_more(session):
+                    continue
                 self._plain.say("" if self._keyboard else "end of input")
                 return None
             except KeyboardInterrupt:
@@ -200,6 +227,19 @@ class _Repl:
                 warned = True
                 self._plain.say("\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
         return None
+
+    def _listen(self, session: Session, keyboard: Keyboard) -> str | None:
+        """A line that is typed while something works in the background; None: first see what has come of it."""
+        with self._showing(lambda event: self._plain.interject(event, SIGN)):
+            line = self._runner.run(line_or_arrival(session, keyboard, self._plain))
+        self._held = self._held and line is not None
+        return line
+
+    def _brings_more(self, session: Session) -> bool:
+        """The input has ended: wait for what the agents in the background bring. False: that was all."""
+        self._held = False
+        with self._showing(self._plain.show):
+            return self._runner.run(arrival(session))
 
     def _obey(self, line: str, session: Session) -> Session | None:
         """Do what a line says. Returns the session to go on with, None when the person leaves."""
@@ -216,10 +256,15 @@ class _Repl:
             match run_command(line.strip(), session):
                 case Say(text):
                     self._plain.say(text)
+                case Do(work):
+                    with self._showing(self._plain.show):
+                        self._plain.say(self._in_loop(work))
                 case Play(events):
                     self._play(session, events)
                 case GoOn(opening, text):
                     other = self._open(opening)
+                    while (ahead := session.incoming.take_typed()) is not None:
+                        other.incoming.type(ahead)
                     self._in_loop(session.aclose())
                     session = other
                     self._recall(session)
@@ -233,8 +278,9 @@ class _Repl:
     # ── turns ───────────────────────────────────────────────────────────────────────────────────
 
     def _play(self, session: Session, events: AsyncGenerator[Event, None]) -> None:
-        self._paused = False
+        self._paused = self._held = False
         number = self._runner.run(self._show(session, events))
+        self._held = self._held or number == signal.SIGINT
         if number not in (0, signal.SIGINT):
             raise Ended(number)
         if self._paused and self._keyboard and not self._plain.gone:
@@ -242,7 +288,7 @@ class _Repl:
 
     def _after_pause(self, session: Session, keyboard: Keyboard) -> None:
         """The turn paused with a report: ask whether and how to go on, and do it."""
-        while (tool := self._runner.run(self._how_to_go_on(keyboard))) is not None:
+        while (tool := self._runner.run(self._how_to_go_on(session, keyboard))) is not None:
             try:
                 if tool:
                     session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
@@ -251,11 +297,12 @@ class _Repl:
                 continue
             self._play(session, session.retry())
             return
+        self._held = True
         self._plain.say("  stopped; /retry goes on with a fresh budget")
 
-    async def _how_to_go_on(self, keyboard: Keyboard) -> str | None:
+    async def _how_to_go_on(self, session: Session, keyboard: Keyboard) -> str | None:
         """The tool to reset before going on, empty for none; None: the person stops."""
-        with heeding() as signalled, keyboard.listening(keyboard.ahead.append):
+        with heeding() as signalled, keyboard.listening(session.incoming.type):
             try:
                 return await PlainAsker(self._plain, keyboard.answer).pause()
             except asyncio.CancelledError:
@@ -308,8 +355,29 @@ class _Repl:
         if self._waiting and line.strip() in ("", "/retry"):
             self._waiting = False
             session.retry_now()
-        elif line.strip() and self._keyboard:
-            self._keyboard.ahead.append(line)
+        elif is_command(line) and works_any_time(line) and line.strip() != "/exit":
+            self._at_once(line.strip(), session)
+        elif line.strip():
+            session.incoming.type(line)
+
+    def _at_once(self, line: str, session: Session) -> None:
+        """Do a command while a turn runs."""
+        try:
+            match run_command(line, session):
+                case Say(text):
+                    self._plain.say(text)
+                case Do(work):
+                    task = asyncio.create_task(self._do(work))
+                    self._beside.add(task)
+                    task.add_done_callback(self._beside.discard)
+        except HarnessError as error:
+            self._plain.line(Line("!", str(error), Tone.TROUBLE))
+
+    async def _do(self, work: Coroutine[Any, Any, str]) -> None:
+        try:
+            self._plain.say(await work)
+        except HarnessError as error:
+            self._plain.line(Line("!", str(error), Tone.TROUBLE))
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something short; a signal ends it."""

@@ -10,6 +10,14 @@ GRACE_S = 8.0
 """Seconds a turn may take to end after SIGTERM or SIGHUP; its tools have three to obey (lessons: TERM, 3 s, KILL)."""
 
 
+class Ended(BaseException):
+    """A signal asks the program to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
 class Signalled:
     """What arrived. `number` is 0 as long as nothing did."""
 

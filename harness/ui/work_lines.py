@@ -96,11 +96,11 @@ class WorkLines:
 
     def _agent(self, agent: str) -> str:
         created = self._agents.get(agent)
-        return f"{agent} ({created.task})" if created is not None and created.task else agent
+        return f'{agent} "{created.task}"' if created is not None and created.task else agent
 
     def _command(self, command: str) -> str:
         created = self._commands.get(command)
-        return f"{command} ({created.line})" if created is not None else command
+        return f'{command} "{created.line}"' if created is not None else command
 
     def _delivered(self, numbers: tuple[int, ...]) -> Line:
         sources = list(dict.fromkeys(self._arrived.pop(number, "") for number in numbers))

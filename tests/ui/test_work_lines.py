@@ -54,48 +54,48 @@ NAMED = (work.created("a1"), work.command("b1", "npm test"))
 @pytest.mark.parametrize(
     ("event", "line"),
     [
-        (work.admitted("a1", 1, 1), "→ a1 (find the tests) begins"),
+        (work.admitted("a1", 1, 1), '→ a1 "find the tests" begins'),
         (work.moved("a1"), None),
-        (work.ended("a1"), "✓ a1 (find the tests) answered (8.2 s, 3 steps, 12,300 tokens, $0.0300)"),
+        (work.ended("a1"), '✓ a1 "find the tests" answered (8.2 s, 3 steps, 12,300 tokens, $0.0300)'),
         (
             work.ended("a1", AgentEnd.STUCK, "it went in circles"),
-            "✗ a1 (find the tests) did not finish: it went in circles (8.2 s, 3 steps, 12,300 tokens, $0.0300)",
+            '✗ a1 "find the tests" did not finish: it went in circles (8.2 s, 3 steps, 12,300 tokens, $0.0300)',
         ),
         (work.ended("a9", AgentEnd.NOT_STARTED, "the queue is full"), "✗ a9 did not begin: the queue is full"),
         (
             work.ended("a1", AgentEnd.CANCELLED, "stopped"),
-            "○ a1 (find the tests) was stopped (8.2 s, 3 steps, 12,300 tokens, $0.0300)",
+            '○ a1 "find the tests" was stopped (8.2 s, 3 steps, 12,300 tokens, $0.0300)',
         ),
         (work.begun("b1"), None),
         (
             work.quiet("b1"),
-            "? b1 (npm test) has been silent for 45 s and seems to wait for an answer: Is this OK? (yes)",
+            '? b1 "npm test" has been silent for 45 s and seems to wait for an answer: Is this OK? (yes)',
         ),
-        (CommandHandedOver("b1", 7), "→ b1 (npm test) goes on by itself (process 7); nobody ends it any more"),
-        (work.over("b1"), "✓ b1 (npm test) is done (12 s)"),
-        (work.over("b1", 1), "✗ b1 (npm test) failed with exit code 1 after 12 s; its last line: 2 failed"),
+        (CommandHandedOver("b1", 7), '→ b1 "npm test" goes on by itself (process 7); nobody ends it any more'),
+        (work.over("b1"), '✓ b1 "npm test" is done (12 s)'),
+        (work.over("b1", 1), '✗ b1 "npm test" failed with exit code 1 after 12 s; its last line: 2 failed'),
         (
             replace(work.over("b1", -11), tail=""),
-            "✗ b1 (npm test) was killed by signal 11 after 12 s",
+            '✗ b1 "npm test" was killed by signal 11 after 12 s',
         ),
-        (work.over("b1", None, CommandEnd.STOPPED), "○ b1 (npm test) was stopped after 12 s"),
+        (work.over("b1", None, CommandEnd.STOPPED), '○ b1 "npm test" was stopped after 12 s'),
         (
             replace(work.over("b1", None, CommandEnd.STOPPED), forced=True, left=("npm (7)",)),
-            "○ b1 (npm test) was killed after 12 s; still there: npm (7)",
+            '○ b1 "npm test" was killed after 12 s; still there: npm (7)',
         ),
         (
             work.over("b1", None, CommandEnd.TIMED_OUT),
-            "✗ b1 (npm test) ran for 12 s, longer than it may; it was stopped",
+            '✗ b1 "npm test" ran for 12 s, longer than it may; it was stopped',
         ),
         (
             work.over("b1", None, CommandEnd.TOO_LONG),
-            "✗ b1 (npm test) wrote more than may be kept and was stopped after 12 s",
+            '✗ b1 "npm test" wrote more than may be kept and was stopped after 12 s',
         ),
         (
             work.over("b1", None, CommandEnd.NOT_STARTED, "no such file"),
-            "✗ b1 (npm test) was not started: no such file",
+            '✗ b1 "npm test" was not started: no such file',
         ),
-        (work.over("b1", None, CommandEnd.LOST), "✗ what became of b1 (npm test) is not known"),
+        (work.over("b1", None, CommandEnd.LOST), '✗ what became of b1 "npm test" is not known'),
         (work.LIMITS, None),
         (WorkQueued("a1", 1, 1), None),
         (work.admitted("b1", 1, 1, GateName.COMMANDS), None),
@@ -155,8 +155,8 @@ def task(call_id: str, outcome: ToolOutcome = ToolOutcome.OK) -> tuple[ToolStart
 def test_in_lines_a_call_is_told_by_what_its_agent_does() -> None:
     started, over = task("call-a1")
     assert printed((started, work.created("a1"), work.admitted("a1", 1, 1), work.ended("a1"), over)) == [
-        "→ a1 (find the tests) begins",
-        "✓ a1 (find the tests) answered (8.2 s, 3 steps, 12,300 tokens, $0.0300)",
+        '→ a1 "find the tests" begins',
+        '✓ a1 "find the tests" answered (8.2 s, 3 steps, 12,300 tokens, $0.0300)',
     ]
 
 

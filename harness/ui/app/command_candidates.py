@@ -45,4 +45,4 @@ def _arguments(command: Described, session: Session) -> list[str]:
         return list(dict.fromkeys((session.model, session.settings.model, *session.settings.fallback_models)))
     words = re.findall(r"(?<=\|)\w+|\w+(?=\|)", command.arguments)
     tools = [tool.name for tool in session.tools] if "TOOL" in command.arguments else []
-    return tools + [word for word in words if word != "TOOL"]
+    return tools + [word for word in words if word not in ("TOOL", "ID")]

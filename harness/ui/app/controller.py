@@ -2,9 +2,8 @@
 
 import logging
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError, SettingsError
 from harness.events import BreakerCommand, BreakerState, Event, PauseReport
@@ -19,18 +18,8 @@ from harness.ui.app.status_facts import status_of
 from harness.ui.app.turns import Played, Turns
 from harness.ui.app.views import Actions, Views
 from harness.ui.app.workspace_files import WorkspaceFiles
-from harness.ui.commands import (
-    COMMANDS,
-    CommandError,
-    GoOn,
-    Leave,
-    Play,
-    Say,
-    is_command,
-    prompt_of,
-    run_command,
-    works_any_time,
-)
+from harness.ui.command_results import CommandError, Do, GoOn, Leave, Play, Say
+from harness.ui.commands import COMMANDS, is_command, prompt_of, run_command, works_any_time
 from harness.ui.greeting import greeting
 from harness.ui.line import Line, Tone
 from harness.ui.panel.state import Panel, Phase
@@ -63,11 +52,13 @@ class Controller:
         self.menu = Menu(app, self)
         """What can be chosen or opened on the screen."""
         self._turns = Turns(self._after_turn, self.trouble, log)
-        self._queue: deque[str] = deque()
         self._warning = ""
         self._unwarn: Callable[[], None] = _nothing
         self._leaving: int | None = None
         self._stopping = False
+        """The person stopped the turn, and nothing has begun since."""
+        self._deciding = False
+        """A turn has paused, and the person is asked how to go on."""
         self._interrupted_at = -TWICE_S
         self._warmed = False
 
@@ -80,6 +71,9 @@ class Controller:
             self._loaded, self._asker, opening, reread=self._reread, observer=views.see, log=self._log, warm=False
         )
         before, self._session = self._session, session
+        if before is not None:
+            self._take_over(before, session)
+        session.incoming.on_change = self._incoming_changed
         self._views.leave()
         self._views = views
         views.enter()
@@ -89,6 +83,12 @@ class Controller:
         self._tell()
         if before is not None:
             await before.aclose()
+
+    def _take_over(self, before: Session, session: Session) -> None:
+        """What was typed while the session before ran is meant for the one that follows."""
+        before.incoming.on_change = _nothing
+        while (line := before.incoming.take_typed()) is not None:
+            session.incoming.type(line)
 
     def _equip_prompt(self, session: Session) -> None:
         """What can be completed in this session, and the prompts of earlier days."""
@@ -137,6 +137,7 @@ class Controller:
         self._views.leave()
         await self._turns.aclose()
         if self._session is not None:
+            self._session.incoming.on_change = _nothing
             await self._session.aclose()
 
     def leave(self, code: int) -> None:
@@ -164,8 +165,7 @@ class Controller:
         self._views.show_step(None)
         self._app.stage.chat.follow()
         if self.running and not (is_command(line) and works_any_time(line)):
-            self._queue.append(text)
-            self._tell()
+            self.session.incoming.type(text)
         else:
             self._obey(text)
 
@@ -187,6 +187,8 @@ class Controller:
         match run_command(line, self.session):
             case Say(text):
                 self._views.show(text)
+            case Do(work):
+                self.later(self._do(work))
             case Play(events):
                 self._begin(events)
             case GoOn(opening, text):
@@ -194,6 +196,9 @@ class Controller:
             case Leave():
                 self.leave(0)
         self._tell()
+
+    async def _do(self, work: Coroutine[Any, Any, str]) -> None:
+        self._views.show(await work)
 
     def go_on(self, opening: Opening, text: str) -> None:
         """Leave the session for another one, and say this there."""
@@ -225,18 +230,43 @@ class Controller:
         if played.duration_s >= LONG_TURN_S:
             self._app.call_person("the turn has ended")
         if played.paused is not None and not played.stopped:
+            self._deciding = True
             self.later(self._how_to_go_on(played.paused))
-        elif played.stopped and self._queue:
-            self._app.prompt.load("\n".join((*self._queue, self._app.prompt.text)).rstrip("\n"))
-            self._queue.clear()
-        elif self._queue:
-            self._obey(self._queue.popleft())
+        elif played.stopped:
+            self._give_back_typed()
+        else:
+            self._go_on_with_incoming()
+        self._tell()
+
+    def _give_back_typed(self) -> None:
+        """The person stopped the turn, so what was typed after its prompt is theirs to change."""
+        typed = []
+        while (line := self.session.incoming.take_typed()) is not None:
+            typed.append(line)
+        if typed:
+            self._app.prompt.load("\n".join((*typed, self._app.prompt.text)).rstrip("\n"))
+
+    def _go_on_with_incoming(self) -> None:
+        """Nothing runs: the next prompt that was typed, else what has arrived from the background."""
+        incoming = self.session.incoming
+        if (line := incoming.take_typed()) is not None:
+            self._obey(line)
+        elif incoming.waiting:
+            self._begin(self.session.deliver())
+
+    def _incoming_changed(self) -> None:
+        """Something was typed or has arrived. After a stop and while a question stands the next prompt brings it."""
+        if not (self.running or self._stopping or self._deciding or self._leaving is not None):
+            self._go_on_with_incoming()
         self._tell()
 
     async def _how_to_go_on(self, report: PauseReport) -> None:
         """The turn paused with a report: ask whether and how to go on, and do it."""
         troubled = [row.tool for row in self.session.health if row.state is not BreakerState.CLOSED]
-        tool = await self._asker.pause(report, troubled)
+        try:
+            tool = await self._asker.pause(report, troubled)
+        finally:
+            self._deciding = False
         if tool is None:
             self._views.show("stopped; /retry goes on with a fresh budget")
             return
@@ -345,7 +375,7 @@ class Controller:
             panel or self._views.fold.now,
             running=self.running,
             past=self._views.shown_step is not None,
-            waiting=len(self._queue),
+            waiting=len(self._session.incoming.typed),
             warning=self._warning,
         )
         self._app.status.tell(status)
@@ -363,4 +393,4 @@ class Controller:
 
 
 def _nothing() -> None:
-    """There is no warning to take back."""
+    """There is no warning to take back, and no session to listen to."""

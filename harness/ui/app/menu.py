@@ -13,7 +13,7 @@ from harness.ui.app.picker import Picker
 from harness.ui.app.question import Choice, Question
 from harness.ui.app.screen_commands import known_theme
 from harness.ui.app.views import Views
-from harness.ui.commands import CommandError
+from harness.ui.command_results import CommandError
 from harness.ui.session_list import session_lines
 from harness.ui.transcript.entries import Answer
 from harness.visible import visible

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Protocol
 
-from harness.ui.commands import CommandError
+from harness.ui.command_results import CommandError
 
 
 class ScreenActions(Protocol):

@@ -350,7 +350,7 @@ def test_an_agent_in_the_background_has_lines_and_leaves_the_call_as_it_ended() 
     assert isinstance(call, Call)
     assert (call.agent, call.doing) == ("", "")
     assert isinstance(note, Note)
-    assert note.line.text.startswith("a1 (find the tests) answered")
+    assert note.line.text.startswith('a1 "find the tests" answered')
 
 
 def test_a_turn_that_begins_with_what_arrived_says_so() -> None:

@@ -1,0 +1,66 @@
+"""Waiting for a line or for what arrives from the background, whichever comes first."""
+
+import asyncio
+import signal
+
+from harness.session import Session
+from harness.ui.arrivals import Arrivals
+from harness.ui.keyboard import Keyboard
+from harness.ui.plain import Plain
+from harness.ui.prompts import MORE, SIGN
+from harness.ui.signals import Ended, heeding
+
+
+async def line_or_arrival(session: Session, keyboard: Keyboard, plain: Plain) -> str | None:
+    """The next prompt, typed while something works in the background; None: something arrived, or nothing works now.
+
+    What was typed of a line by then stays with the terminal. Raises EOFError and KeyboardInterrupt as `input` does.
+    """
+    waiting = len(session.incoming.waiting)
+    changed = asyncio.Event()
+    session.incoming.on_change = changed.set
+    with heeding() as signalled, keyboard.listening(session.incoming.type):
+        typed = asyncio.create_task(_line(keyboard, plain))
+        try:
+            while not typed.done() and len(session.incoming.waiting) == waiting and session.busy_elsewhere:
+                changed.clear()
+                woken = asyncio.create_task(changed.wait())
+                await asyncio.wait({typed, woken}, return_when=asyncio.FIRST_COMPLETED)
+                woken.cancel()
+        except asyncio.CancelledError:
+            if signalled.number == signal.SIGINT:
+                raise KeyboardInterrupt from None
+            if not signalled.number:
+                raise
+            raise Ended(signalled.number) from None
+        finally:
+            typed.cancel()
+            await asyncio.wait({typed})
+    if not typed.cancelled():
+        return typed.result()
+    plain.say("")
+    return None
+
+
+async def arrival(session: Session) -> bool:
+    """Wait for what the agents in the background bring. False: that was all. Raises Ended when a signal comes."""
+    arrivals = Arrivals(session)
+    with heeding() as signalled:
+        signalled.interrupts(arrivals.stop)
+        come = await arrivals.come()
+    if signalled.number:
+        raise Ended(signalled.number)
+    return come
+
+
+async def _line(keyboard: Keyboard, plain: Plain) -> str:
+    """A prompt, lines that end with a backslash joined to what follows. Raises EOFError."""
+    plain.ask(SIGN)
+    if (line := await keyboard.answer()) is None:
+        raise EOFError
+    while line.endswith("\\"):
+        plain.ask(MORE)
+        if (rest := await keyboard.answer()) is None:
+            return line[:-1]
+        line = f"{line[:-1]}\n{rest}"
+    return line

@@ -1,0 +1,180 @@
+"""What works in the background, in the plain REPL: it arrives by itself, and the person can look, keep and kill."""
+
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from tests.ui.processes import gone
+from tests.ui.program import Place, Terminal, run
+
+pytestmark = pytest.mark.anyio
+
+CTRL_C, CTRL_D = "\x03", "\x04"
+UNTIL = "until [ -e go ]; do sleep 0.05; done"
+BEGINS = f"""
+after = "error"
+
+[[reply]]
+text = "I begin it."
+tools = [ {{ name = "bash", input = {{ command = "echo $$ > pid; {UNTIL}; echo over", background = true }} }} ]
+
+[[reply]]
+text = "It runs."
+"""
+ARRIVES = BEGINS + '\n[[reply]]\ntext = "I heard that it is over."\n'
+
+
+@asynccontextmanager
+async def talking(place: Place, script: str) -> AsyncIterator[tuple[Terminal, Path]]:
+    """A terminal in which the first prompt has begun a command; the file whose existence ends it."""
+    async with (
+        PracticeServer(script=Script.parse(script)) as server,
+        Terminal(Place(place.folder, server.base_url), "--yolo") as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("begin\n")
+        await terminal.sees("It runs.")
+        await terminal.sees("> ")
+        yield terminal, place.folder / "go"
+
+
+def command(place: Place) -> int:
+    """The process of the command."""
+    return int((place.folder / "pid").read_text())
+
+
+async def test_what_a_command_brings_reaches_the_model_while_the_person_is_asked_for_a_prompt(place: Place) -> None:
+    async with talking(place, ARRIVES) as (terminal, go):
+        terminal.type("/background\n")
+        assert "b1    runs" in await terminal.sees("/background keep")
+        await terminal.sees("> ")
+        terminal.type("/background b1\n")
+        await terminal.sees("all of it: ")
+        await terminal.sees("> ")
+        terminal.type("half a ")
+        go.touch()
+        await terminal.sees('✓ b1 "')
+        await terminal.sees("the model is told what came of b1")
+        await terminal.sees("I heard that it is over.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_C)  # what was typed goes, and the prompt is there again
+        await terminal.sees("Ctrl-C again")
+        await terminal.sees("> ")
+        terminal.type("/background\n")
+        assert "b1    exit 0" in await terminal.sees("/background keep")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+
+
+STALLS = BEGINS + '\n[[reply]]\ntext = "Words that stop in the mid"\nchunk = 5\nfault = { kind = "stall", at = 7 }\n'
+
+
+async def test_a_command_is_killed_while_a_turn_runs_and_while_none_does(place: Place) -> None:
+    async with talking(place, STALLS + BEGINS.replace('after = "error"', "")) as (terminal, _):
+        terminal.type("/kill b9\n")
+        await terminal.sees("! There is nothing called b9")
+        await terminal.sees("> ")
+        pid = command(place)
+        terminal.type("stall\n")
+        await terminal.sees("Words that stop")
+        terminal.type("/agents\n")
+        await terminal.sees("No agent has worked in this session yet.")
+        terminal.type("/kill b1\n")
+        await terminal.sees("was stopped after")
+        await terminal.sees("Background command b1 has ended.")
+        await gone(pid)
+        terminal.type(CTRL_C)
+        await terminal.sees("interrupted")
+        await terminal.sees("> ")
+        terminal.type("and again\n")
+        await terminal.sees("the model is told what came of b1")
+        await terminal.sees("It runs.")
+        await terminal.sees("> ")
+        pid = command(place)
+        terminal.type("/kill b2\n")
+        await terminal.sees("Background command b2 has ended.")
+        await gone(pid)
+        terminal.send(signal.SIGTERM)
+        await terminal.sees("resume with: harness --resume")
+        assert await terminal.ends() == 143
+
+
+async def test_whoever_leaves_is_told_what_ends_with_the_program(place: Place) -> None:
+    async with talking(place, BEGINS) as (terminal, _):
+        pid = command(place)
+        terminal.type(CTRL_C)
+        await terminal.sees("Ctrl-C again")
+        await terminal.sees("> ")
+        terminal.type(CTRL_C)
+        await terminal.sees("was stopped after")
+        assert await terminal.ends() == 130
+        await gone(pid)
+
+
+async def test_what_is_kept_goes_on_when_the_program_has_ended(place: Place) -> None:
+    async with talking(place, ARRIVES) as (terminal, go):
+        pid = command(place)
+        terminal.type("/background keep b1\n")
+        await terminal.sees("goes on when the program ends")
+        await terminal.sees("I heard that it is over.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+        assert psutil.pid_exists(pid)
+        go.touch()
+        await gone(pid)
+
+
+AGENT = """
+after = "error"
+
+[[reply]]
+when = { text = "begin" }
+text = "I give it away."
+tools = [ { name = "task", input = { description = "count", prompt = "How many?", background = true } } ]
+
+[[reply]]
+when = { text = "works on it in the background" }
+text = "It works."
+
+[[reply]]
+when = { text = "How many?" }
+text = "Forty-two."
+
+[[reply]]
+when = { text = "has ended" }
+text = "The agent has counted."
+"""
+
+
+async def test_at_the_end_of_a_pipe_what_agents_bring_is_waited_for(place: Place) -> None:
+    async with PracticeServer(script=Script.parse(AGENT)) as server:
+        ended = await run(Place(place.folder, server.base_url), "--yolo", stdin="begin\n")
+    assert ended.code == 0
+    told = ['→ a1 "count" begins', "It works.", '✓ a1 "count" answered', "the model is told what came of a1"]
+    places = [ended.out.find(text) for text in (*told[1:2], *told[3:], "The agent has counted.", "end of input")]
+    assert -1 not in places, ended.out
+    assert places == sorted(places)
+    assert all(text in ended.out for text in told)
+
+
+async def test_one_prompt_waits_for_its_agents_and_says_what_they_brought(place: Place) -> None:
+    async with PracticeServer(script=Script.parse(AGENT)) as server:
+        ended = await run(Place(place.folder, server.base_url), "-p", "begin")
+    assert (ended.code, ended.out) == (0, "It works.\nThe agent has counted.\n")
+    assert '✓ a1 "count" answered' in ended.err
+
+
+async def test_one_prompt_ends_what_it_left_in_the_background_and_says_so(place: Place) -> None:
+    async with PracticeServer(script=Script.parse(BEGINS)) as server:
+        ended = await run(Place(place.folder, server.base_url), "-p", "begin", "--yolo")
+    assert (ended.code, ended.out) == (0, "It runs.\n")
+    assert "was stopped after" in ended.err
+    await gone(command(place))
