@@ -19,7 +19,7 @@ PACKAGE = Path(harness.__file__).parent
 
 GROUND = {"errors", "secret", "clock", "visible", "uninterrupted"}
 """Small values that every room may know."""
-POLICY_ROOMS = {"recovery", "breakers", "escape", "gate"}
+POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
 ROOMS = {
     *POLICY_ROOMS,
     "events",
@@ -67,19 +67,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "breakers": {"events"},
     "escape": {"events"},
     "gate": {"events", "breakers"},  # one breaker for every key, also for a conversation (resilience Q5)
+    "hooks": {"events"},
     "slots": {"events", "breakers", *GROUND},
     "checkpoints": {"events", "processes", "tools", *GROUND},
     "graphs": {"events", "escape", "breakers", *GROUND},
     "model": {"events", *GROUND},
     "processes": {"events", *GROUND},
     "tools": {"events", "processes", *GROUND},
-    "permissions": {"events", "tools", *GROUND},
+    "permissions": {"events", "tools", "hooks", *GROUND},
     "practice": {"events", "model", "tools", *GROUND},
     "journal": {"events", *GROUND},
     "export": {"events", "export_reports", "export_work", "journal", "tools", *GROUND},
     "export_reports": {"events"},
     "export_work": {"events"},
-    "settings": {"events", *GROUND},
+    "settings": {"events", "hooks", *GROUND},
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
     "ui": {"events", "session", "following", "settings", "logs", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},

@@ -134,6 +134,7 @@ from harness.events.health import (
     Score,
     Severity,
 )
+from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
     OWN_COMMAND,
     Block,
@@ -210,6 +211,10 @@ __all__ = [
     "HealthRow",
     "HistoryRepaired",
     "HistoryReplaced",
+    "HookFailed",
+    "HookOutcome",
+    "HookPoint",
+    "HookRan",
     "Intervened",
     "ItemStatus",
     "Json",

@@ -207,6 +207,8 @@ class Origin(StrEnum):
     """What came of commands and agents in the background while the model did something else."""
     SHELL = "shell"
     """A command that the person ran, and what came of it."""
+    HOOK = "hook"
+    """What a hook of the person says to the model: an objection to the end of the turn, or something to know."""
 
 
 @dataclass(frozen=True, slots=True)

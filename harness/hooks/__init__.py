@@ -1,0 +1,32 @@
+"""Hooks: what a person attaches to fixed points of a session, without touching the loop (lessons s04).
+
+This room is pure: it says what a hook is, what it may answer, how several answers become one, and how a command's end
+is read. `executor.hooking` asks the hooks.
+
+* `values`     points, what a hook is told, what it may answer, the decorator
+* `matching`   which tools a pattern means
+* `combining`  how several answers become one, and which answer means something where
+* `commands`   what exit code, stdout and stderr of a command say
+* `declared`   hooks as a settings file writes them
+"""
+
+from harness.events import HookPoint
+from harness.hooks.combining import Combined, Said, combined, in_one_line
+from harness.hooks.declared import declared
+from harness.hooks.values import Hook, HookAnswer, HookCall, HookError, HookFunction, Verdict, hook
+
+__all__ = [
+    "Combined",
+    "Hook",
+    "HookAnswer",
+    "HookCall",
+    "HookError",
+    "HookFunction",
+    "HookPoint",
+    "Said",
+    "Verdict",
+    "combined",
+    "declared",
+    "hook",
+    "in_one_line",
+]

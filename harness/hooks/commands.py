@@ -1,0 +1,116 @@
+"""What a command says to us by its exit code, its stdout and its stderr.
+
+exit 0    it has no objection; on stdout nothing, or a JSON object with the fields of `HookAnswer`
+exit 2    it blocks; the reason is on stderr
+other     it failed
+"""
+
+import json
+from typing import Any
+
+from harness.events import Json
+from harness.hooks.values import HookAnswer, HookError, Verdict
+
+BLOCKS = 2
+"""Exit code of a command that blocks."""
+MOST_BYTES = 100_000
+"""Bytes of stdout that are read; what is longer is no answer."""
+MOST_REASON = 4_000
+"""Characters of a reason; what is longer is cut."""
+MOST_CONTEXT = 10_000
+"""Characters of a context; what is longer is cut, because it stays in the history."""
+
+_TEXTS = ("block", "context", "stop", "reason")
+_KEYS = (*_TEXTS, "input", "permission")
+
+
+def answer_of(exit_code: int | None, stdout: bytes, stderr: bytes) -> HookAnswer:
+    """The answer of a command that ended by itself. Raises HookError for everything else than the two ways to answer.
+
+    Args:
+        exit_code: negative: the number of the signal that killed it; None: it could not be ended.
+        stdout: at most `MOST_BYTES` and one more, by which a longer one is known.
+        stderr: as much of it as is worth reading.
+    """
+    if exit_code == BLOCKS:
+        return bounded(HookAnswer(block=_text(stderr) or "it gave no reason"))
+    if exit_code != 0:
+        said = _text(stderr).rpartition("\n")[2]
+        raise HookError(_failure(exit_code) + (f": {said[:300]}" if said else ""))
+    if len(stdout) > MOST_BYTES:
+        raise HookError(f"it wrote more than {MOST_BYTES:,} bytes")
+    text = _text(stdout)
+    return bounded(_answer_in(text)) if text else HookAnswer()
+
+
+def bounded(answer: HookAnswer) -> HookAnswer:
+    """The answer with its texts cut to what a history can bear."""
+    return HookAnswer(
+        block=_cut(answer.block, MOST_REASON),
+        input=answer.input,
+        context=_cut(answer.context, MOST_CONTEXT),
+        stop=_cut(answer.stop, MOST_REASON),
+        permission=answer.permission,
+        reason=_cut(answer.reason, MOST_REASON),
+    )
+
+
+def _answer_in(text: str) -> HookAnswer:
+    try:
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise HookError(f"its output is no JSON ({str(error)[:100]})") from error
+    if not isinstance(found, dict):
+        raise HookError("its output is JSON, but no object")
+    if strange := [key for key in found if key not in _KEYS]:
+        raise HookError(f"its answer has {strange[0][:50]!r}, which is not known; there are {', '.join(_KEYS)}")
+    return HookAnswer(
+        **{name: _text_in(found, name) for name in _TEXTS},
+        input=_input_in(found),
+        permission=_permission_in(found),
+    )
+
+
+def _text_in(found: Json, name: str) -> str:
+    value = found.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise HookError(f"{name} in its answer is no text")
+    if name != "reason" and not value.strip():
+        raise HookError(f"{name} in its answer is empty")
+    return value.strip()
+
+
+def _input_in(found: Json) -> Json | None:
+    value = found.get("input")
+    if value is None or isinstance(value, dict):
+        return value
+    raise HookError("input in its answer is no object")
+
+
+def _permission_in(found: Json) -> Verdict | None:
+    value = found.get("permission")
+    if value is None:
+        return None
+    if value not in tuple(Verdict):
+        raise HookError(f"permission in its answer is {str(value)[:50]!r}; there are {', '.join(Verdict)}")
+    return Verdict(value)
+
+
+def _failure(exit_code: int | None) -> str:
+    match exit_code:
+        case None:
+            return "it could not be ended"
+        case code if code < 0:
+            return f"it was killed by signal {-code}"
+        case code:
+            return f"it ended with exit code {code}"
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").strip()
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

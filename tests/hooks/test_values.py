@@ -1,0 +1,89 @@
+"""Hooks as they are made, by the decorator and in a settings file."""
+
+import pytest
+
+from harness.events import HookPoint
+from harness.hooks import Hook, HookAnswer, HookCall, declared, hook
+
+
+@hook("before_tool", tools="bash")
+def guard(call: HookCall) -> HookAnswer | None:
+    return None
+
+
+def test_the_decorator_makes_a_hook_with_the_name_of_its_function() -> None:
+    assert (guard.name, guard.point, guard.tools, guard.time_s) == ("guard", HookPoint.BEFORE_TOOL, "bash", 10.0)
+    assert hook("stop", name="tests pass", required=True)(guard.action).name == "tests pass"  # type: ignore[arg-type]
+
+
+def test_a_hook_is_for_its_point_and_for_the_tools_it_names() -> None:
+    call = HookCall(HookPoint.BEFORE_TOOL, "/w", 1, tool="bash")
+    assert guard.concerns(call)
+    assert not guard.concerns(HookCall(HookPoint.BEFORE_TOOL, "/w", 1, tool="grep"))
+    assert not guard.concerns(HookCall(HookPoint.AFTER_TOOL, "/w", 1, tool="bash"))
+    assert Hook("all", HookPoint.STOP, "true").concerns(HookCall(HookPoint.STOP, "/w", 1))
+
+
+@pytest.mark.parametrize(
+    ("point", "options", "why"),
+    [
+        ("before_tools", {}, "no hook point 'before_tools'; there are session_start"),
+        ("stop", {"tools": "bash"}, "concerns no tool"),
+        ("stop", {"time_s": 0.0}, "above 0"),
+    ],
+)
+def test_a_hook_that_could_never_be_asked_is_refused(point: str, options: dict[str, object], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        hook(point, **options)(lambda call: None)  # type: ignore[arg-type]
+
+
+def test_what_a_command_is_told_has_the_fields_of_its_point() -> None:
+    call = HookCall(HookPoint.BEFORE_TOOL, "/w", 3, tool="bash", call_id="c1", input={"command": "ls"}, answer="no")
+    assert call.document() == {
+        "event": "before_tool",
+        "workspace": "/w",
+        "turn": 3,
+        "tool": "bash",
+        "call_id": "c1",
+        "input": {"command": "ls"},
+    }
+    assert HookCall(HookPoint.STOP, "/w", 1, agent="a1").document()["agent"] == "a1"
+
+
+@pytest.mark.parametrize("point", HookPoint)
+def test_every_point_has_a_document(point: HookPoint) -> None:
+    assert HookCall(point, "/w", 1).document()["event"] == point
+
+
+def test_tables_become_hooks() -> None:
+    [first, second] = declared(
+        [
+            {"event": "before_tool", "command": "look  here", "tools": "bash", "timeout": 5, "required": True},
+            {"event": "stop", "command": "x" * 80, "name": "tests"},
+        ]
+    )
+    assert first == Hook("look here", HookPoint.BEFORE_TOOL, "look  here", "bash", 5.0, required=True)
+    assert (second.name, second.time_s, second.required) == ("tests", 10.0, False)
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        ("stop", "hooks are tables"),
+        (["stop"], "hooks are tables"),
+        ([{"event": "stop"}], "hook 1: it has no command"),
+        ([{"event": "stop", "command": "a\0b"}], "hook 1: it has no command"),
+        ([{"command": "true"}], "hook 1: it has no event"),
+        ([{"event": "stop", "command": "true"}, {"event": "end", "command": "true"}], "hook 2: there is no hook point"),
+        ([{"event": "stop", "command": "true", "matcher": "x"}], "'matcher' is not known"),
+        ([{"event": "stop", "command": "true", "time": 3}], "perhaps timeout was meant"),
+        ([{"event": "stop", "command": "true", "timeout": 0}], "timeout is 0; give seconds"),
+        ([{"event": "stop", "command": "true", "timeout": True}], "timeout is True"),
+        ([{"event": "stop", "command": "true", "required": "yes"}], "required is 'yes'"),
+        ([{"event": "stop", "command": 3}], "command is 3; it has to be a text"),
+        ([{"event": "stop", "command": "true", "tools": "bash"}], "concerns no tool"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_named(tables: object, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        declared(tables)
