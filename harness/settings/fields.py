@@ -10,9 +10,11 @@ from harness.settings.kinds import (
     Count,
     CountOrNone,
     Dollars,
+    Hooks,
     ModelNames,
     PermissionMode,
     Place,
+    Places,
     Seconds,
     SecondsOrNone,
     SecretText,
@@ -128,6 +130,11 @@ class Settings(BaseModel):
     """Label every result that repeats an earlier one, also without a change in between."""
     count_errors: Switch = False
     """Count ordinary error results against a tool as well, such as a failed test; off: only failures of its own."""
+
+    hooks: Hooks = ()
+    """Commands that are asked at fixed points of a session. Those of all layers count, of a folder only if trusted."""
+    trusted_folders: Places = ()
+    """Folders whose own settings files may bring hooks, that is, run programs. The files of a folder cannot set it."""
 
     escape: Switch = True
     """Do something about an agent that goes in circles; off: it is only told."""

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, InstanceOf
 
+from harness.hooks import Hook
 from harness.secret import Secret
 
 
@@ -30,6 +31,12 @@ def _names(value: object) -> object:
     return tuple(dict.fromkeys(name.strip() for name in value if name.strip()))
 
 
+def _places(value: object) -> object:
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
 Count = Annotated[int, BeforeValidator(_number), Field(ge=1), Fits("a whole number of at least 1")]
 CountOrNone = Annotated[int, BeforeValidator(_number), Field(ge=0), Fits("a whole number of at least 0")]
 Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("seconds, above 0")]
@@ -40,6 +47,8 @@ Text = Annotated[str, Field(min_length=1), Fits("a text")]
 SecretText = Annotated[Secret, Fits("a text")]
 Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
+Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of folders")]
+Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from harness.errors import SettingsError
 from harness.secret import Secret
 from harness.settings.fields import PRACTICE_MODEL, Settings
+from harness.settings.hook_layers import every_hook, trusts
 from harness.settings.kinds import words_for
 from harness.settings.sources import (
     SECRETS,
@@ -68,17 +69,22 @@ def load(
     user_file = user_settings_file() if user_file is None else user_file
     first = (from_flags(flags or {}, cwd), from_environment(os.environ if environ is None else environ, cwd))
     workspace = _workspace(_merged(first).get("workspace"), cwd)
+    of_user = _restricted(from_file(user_file, Layer.USER, user_file.parent), {"workspace"}, user_file)
+    trusted = trusts(workspace, _merged((*first, of_user)))
     sources = (
         *first,
-        _restricted(from_dotenv(workspace), {"workspace"}, user_file),
+        _restricted(from_dotenv(workspace), {"workspace"}, user_file, trusted=trusted),
         _restricted(
             from_file(project_settings_file(workspace), Layer.PROJECT, workspace),
             {"workspace", "base_url", *SECRETS},
             user_file,
+            trusted=trusted,
         ),
-        _restricted(from_file(user_file, Layer.USER, user_file.parent), {"workspace"}, user_file),
+        of_user,
     )
     given = _merged(sources)
+    if (hooks := every_hook(sources)) is not None:
+        given["hooks"] = hooks
     _refuse_redirection(given)
     values, origins = _derived(given)
     settings = _checked(values | {"workspace": workspace}, given)
@@ -113,8 +119,11 @@ def _workspace(given: Given | None, cwd: Path) -> Path:
     return folder
 
 
-def _restricted(source: Source, forbidden: set[str], user_file: Path) -> Source:
-    """The source, unless it sets what only the person may set; a folder's files are not the person."""
+def _restricted(source: Source, forbidden: set[str], user_file: Path, *, trusted: bool = True) -> Source:
+    """The source, unless it sets what only the person may set; a folder's files are not the person.
+
+    `trusted`: the person agreed that the files of this folder may bring hooks.
+    """
     for name, given in source.given.items():
         if name == "workspace":
             raise SettingsError(f"{given.origin} cannot be set in a file; use --cwd or HARNESS_WORKSPACE.")
@@ -122,6 +131,15 @@ def _restricted(source: Source, forbidden: set[str], user_file: Path) -> Source:
             raise SettingsError(
                 f"{given.origin} is refused: a folder that you cloned must not break your tools; "
                 "use the flag --tool-faults."
+            )
+        if name == "trusted_folders" and given.layer is not Layer.USER:
+            raise SettingsError(
+                f"{given.origin} is refused: a folder that you cloned must not trust itself; put it into {user_file}."
+            )
+        if name == "hooks" and not trusted:
+            raise SettingsError(
+                f"{given.origin} is refused: a folder that you cloned must not run programs; read them, then put the "
+                f"hooks you want into {user_file}, or the folder into its trusted_folders."
             )
         if name in forbidden:
             raise SettingsError(

@@ -81,6 +81,7 @@ SAMPLE = {
     "state_dir": "state",
     "workspace": ".",
     "fallback_models": "x,y",
+    "hooks": '[{"event": "stop", "command": "make test"}]',
 }
 
 
