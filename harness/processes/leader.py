@@ -26,15 +26,19 @@ class Leader:
         environment: Mapping[str, str],
         output: int,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
+        errors: int | None = None,
     ) -> None:
-        """Start it; `output` is the descriptor for stdout and stderr. Raises OSError, or ValueError for a null byte."""
+        """Start it; `output` is the descriptor for stdout, and for stderr where `errors` is no other one.
+
+        Raises OSError, or ValueError for a null byte.
+        """
         self._popen = subprocess.Popen(
             command,
             cwd=cwd,
             env=environment,
             stdin=stdin,
             stdout=output,
-            stderr=output,
+            stderr=output if errors is None else errors,
             start_new_session=True,
         )
         self.pid = self._popen.pid

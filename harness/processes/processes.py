@@ -57,23 +57,29 @@ class Processes:
         sink: Callable[[bytes], None],
         limits: Limits | None = None,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
+        errors: Callable[[bytes], None] | None = None,
     ) -> Finished:
         """Run `command` to its end; `sink` gets stdout and stderr in one stream, in the order of writing.
 
+        With `errors`, that gets stderr, and `sink` only stdout.
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
         the command cannot be started, ValueError when it holds a null byte.
         """
         from harness.processes.running import to_its_end
 
-        reading, writing = os.pipe()
+        sinks = (sink,) if errors is None else (sink, errors)
+        pipes = [os.pipe() for _ in sinks]
         try:
-            running = self._begin(command, cwd, environment, writing, stdin)
+            running = self._begin(command, cwd, environment, *(writing for _, writing in pipes), stdin=stdin)
         except BaseException:
-            os.close(reading)
+            for reading, _ in pipes:
+                os.close(reading)
             raise
         finally:
-            os.close(writing)
-        return await to_its_end(running, reading, sink, limits or self._limits)
+            for _, writing in pipes:
+                os.close(writing)
+        heard = [(reading, one) for (reading, _), one in zip(pipes, sinks, strict=True)]
+        return await to_its_end(running, heard, limits or self._limits)
 
     async def start(
         self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: Path
@@ -133,6 +139,8 @@ class Processes:
         cwd: Path,
         environment: Mapping[str, str],
         output: int,
+        errors: int | None = None,
+        *,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
     ) -> "Command":
         from harness.processes.command import Command
@@ -142,7 +150,8 @@ class Processes:
         mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
         watch.expect(mark)
         try:
-            leader = Leader(command, cwd=cwd, environment=_marked(environment, mark), output=output, stdin=stdin)
+            marked = _marked(environment, mark)
+            leader = Leader(command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors)
         except BaseException:
             watch.gone(mark)
             raise

@@ -2,41 +2,61 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from harness.processes.command import Command, end_command
 from harness.processes.values import End, Finished, Limits
 from harness.uninterrupted import uninterrupted
 
 
-async def to_its_end(command: Command, reading: int, sink: Callable[[bytes], None], limits: Limits) -> Finished:
-    """Hand on to `sink` what comes from the descriptor `reading`, until the command has ended.
+async def to_its_end(
+    command: Command, heard: Sequence[tuple[int, Callable[[bytes], None]]], limits: Limits
+) -> Finished:
+    """Hand on what comes from each descriptor of `heard` to its sink, until the command has ended.
 
     When the task is cancelled, CancelledError is passed on only after the whole tree is gone.
     """
-    pipe = _Pipe(sink)
-    transport: asyncio.ReadTransport | None = None
+    pipes = [_Pipe(sink) for _, sink in heard]
+    transports: list[asyncio.ReadTransport] = []
+    loop = asyncio.get_running_loop()
     try:
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: pipe, os.fdopen(reading, "rb", 0))
-        return await _until_end(command, pipe, limits)
+        for (reading, _), pipe in zip(heard, pipes, strict=True):
+            transport, _ = await loop.connect_read_pipe(partial(_itself, pipe), os.fdopen(reading, "rb", 0))
+            transports.append(transport)
+        return await _until_end(command, pipes, limits)
     except asyncio.CancelledError:
         await uninterrupted(end_command(command, limits))
         raise
     finally:
-        if transport is not None:
+        for transport in transports:
             transport.close()
 
 
-async def _until_end(command: Command, pipe: "_Pipe", limits: Limits) -> Finished:
+async def _until_end(command: Command, pipes: Sequence["_Pipe"], limits: Limits) -> Finished:
     await asyncio.wait({command.exited}, timeout=limits.time_s)
     if timed_out := not command.exited.done():
         await uninterrupted(end_command(command, limits))
-    closed = await pipe.closed_within(limits.pipe_grace_s)
+    closed = await _all_closed_within(limits.pipe_grace_s, pipes)
     if command.ending is None:
         left = () if closed and not command.tree.group_lives() else await command.look_for_left_over()
         command.settle(Finished(command.exited.result(), left=left), End.EXITED)
     return replace(await command.result(), timed_out=timed_out)
+
+
+async def _all_closed_within(seconds: float, pipes: Sequence["_Pipe"]) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            for pipe in pipes:
+                await pipe.closed.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def _itself(pipe: "_Pipe") -> "_Pipe":
+    return pipe
 
 
 class _Pipe(asyncio.Protocol):
@@ -47,18 +67,11 @@ class _Pipe(asyncio.Protocol):
 
     def __init__(self, sink: Callable[[bytes], None]) -> None:
         self._sink = sink
-        self._closed = asyncio.Event()
+        self.closed = asyncio.Event()
+        """Nobody holds the other end any more."""
 
     def data_received(self, data: bytes) -> None:
         self._sink(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._closed.set()
-
-    async def closed_within(self, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._closed.wait()
-        except TimeoutError:
-            return False
-        return True
+        self.closed.set()

@@ -21,6 +21,37 @@ async def test_output_comes_in_the_order_of_writing(shell: Shell, trace: Trace) 
     assert (bytes(heard), finished) == (b"a\nb\nc\n", Finished(3))
 
 
+async def test_stderr_can_be_heard_by_itself(root: Path, processes: Processes) -> None:
+    heard, errors = bytearray(), bytearray()
+    line = "cat; echo b >&2; head -c 300000 /dev/zero >&2; echo c"
+    with (root / "question").open("w+b") as question:
+        question.write(b"a\n")
+        question.seek(0)
+        finished = await processes.run(
+            ("bash", "-c", line),
+            cwd=root,
+            environment=dict(os.environ),
+            sink=heard.extend,
+            stdin=question,
+            errors=errors.extend,
+        )
+    assert (bytes(heard), len(errors), finished) == (b"a\nc\n", 300_002, Finished(0))
+
+
+async def test_a_program_that_is_not_there_leaks_neither_of_two_pipes(root: Path, processes: Processes) -> None:
+    async def attempt() -> None:
+        with pytest.raises(FileNotFoundError):
+            await processes.run(
+                ("/no/such",), cwd=root, environment={}, sink=bytearray().extend, errors=bytearray().extend
+            )
+
+    await attempt()
+    before = psutil.Process().num_fds()
+    for _ in range(5):
+        await attempt()
+    assert psutil.Process().num_fds() <= before
+
+
 async def test_stdin_is_empty_and_there_is_no_terminal(shell: Shell, trace: Trace) -> None:
     heard = bytearray()
     finished = await shell.run("cat; (: </dev/tty) 2>/dev/null || echo none", heard)
