@@ -47,7 +47,7 @@ class Permissions:
             case Mode.EDITS if request.effect is Effect.WRITE:
                 return Allow("writing inside the workspace is allowed in this mode", by="mode")
             case Mode.ASK | Mode.EDITS:
-                return Ask(f"{request.tool} {_verb(request.effect)}")
+                return Ask(f"{request.tool} {_verb(request.effect)}", firm=False)
 
     def remember(self, request: PermissionRequest, answer: Answer) -> Allow | Deny:
         """What an answer means for this request; "always" also counts for later ones of the same scope.

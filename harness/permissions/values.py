@@ -22,6 +22,10 @@ class Mode(StrEnum):
     """It is refused: the session only reads."""
 
 
+By = Literal["person", "rule", "mode", "default", "hook"]
+"""Who decided, or wants a person to."""
+
+
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
     """A call that wants to run."""
@@ -53,7 +57,7 @@ class Allow:
     """The call may run."""
 
     why: str
-    by: Literal["person", "rule", "mode", "default"] = "default"
+    by: By = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Deny:
     """The call must not run."""
 
     why: str
-    by: Literal["person", "rule", "mode", "default"] = "default"
+    by: By = "default"
 
     @property
     def message(self) -> str:
@@ -78,6 +82,8 @@ class Ask:
     """A person has to decide."""
 
     why: str
+    firm: bool = True
+    """False: only the mode wants to know, and a hook may answer in the person's place."""
 
 
 Decision = Allow | Deny | Ask
