@@ -1,0 +1,71 @@
+"""What works beside the turn, in the app: it arrives by itself, and the person can look and kill."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.agent.stage import calls, says
+from tests.ui.app.resting import timers_running
+from tests.ui.app.test_conversation import Here, opened
+
+pytestmark = pytest.mark.anyio
+WAITS = "until [ -e go ]; do sleep 0.05; done"
+BEGINS = calls(f'{{ name = "bash", input = {{ command = "{WAITS}", background = true }} }}') + says("It runs.")
+ANSWERS = says("I heard of it.")
+
+
+@asynccontextmanager
+async def begun(folder: Path, script: str = BEGINS + ANSWERS) -> AsyncIterator[Here]:
+    """The app after a prompt that has begun a command in the background."""
+    async with opened(folder, script, permission_mode="yolo") as here:
+        await here.says("begin")
+        await here.sees("It runs.")
+        await here.rests()
+        yield here
+
+
+async def test_what_a_command_brings_begins_a_turn_by_itself(tmp_path: Path) -> None:
+    async with begun(tmp_path) as here:
+        await here.sees("b1      ◍ until")
+        (tmp_path / "workspace" / "go").touch()
+        seen = await here.sees("I heard of it.")
+        assert any("the model is told what came of b1" in row for row in seen)
+        assert not any("going on from where" in row for row in seen)
+        await here.rests()
+        await here.pilot.pause(0.5)
+        assert timers_running(here.app) == []
+
+
+async def test_a_command_is_shown_and_killed(tmp_path: Path) -> None:
+    async with begun(tmp_path) as here:
+        await here.says("/background")
+        await here.sees("b1    runs")
+        await here.says("/kill b1")
+        await here.sees("Background command b1 has ended.")
+        await here.sees("I heard of it.")
+        await here.says("/kill b7")
+        await here.sees("There is nothing called b7")
+
+
+async def test_after_a_stop_what_arrives_waits_for_the_next_prompt(tmp_path: Path) -> None:
+    stalls = says("Words that stop in the mid", chunk="5", fault='{ kind = "stall", at = 7 }')
+    async with begun(tmp_path, BEGINS + stalls + ANSWERS) as here:
+        await here.says("stall")
+        await here.sees("Words")
+        await here.says("typed ahead")
+        await here.sees("1 waiting")
+        await here.pilot.press("escape")
+        await here.rests()
+        (tmp_path / "workspace" / "go").touch()
+        async with asyncio.timeout(10):
+            while not here.controller.session.incoming.waiting:
+                await here.pilot.pause(0.05)
+        await here.pilot.pause(0.2)
+        assert not here.controller.running
+        assert here.app.prompt.text == "typed ahead"
+        await here.pilot.press("enter")
+        seen = await here.sees("I heard of it.")
+        assert any("the model is told what came of b1" in row for row in seen)
