@@ -114,7 +114,8 @@ def _agent_ended(event: AgentEnded, name: str) -> Line:
     cost = f", {dollars(event.cost_usd)}" if event.cost_usd else ""
     steps = f"{event.steps} step" + ("" if event.steps == 1 else "s")
     tokens = event.usage.prompt + event.usage.output
-    reckoning = f"{seconds(event.duration_s)}, {steps}, {tokens:,} tokens{cost}"
+    spent = f", {tokens:,} tokens{cost}" if tokens else ""
+    reckoning = f"{seconds(event.duration_s)}, {steps}{spent}"
     match event.end:
         case AgentEnd.ANSWERED:
             return Line("✓", f"{name} answered ({reckoning})")

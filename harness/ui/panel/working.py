@@ -49,6 +49,8 @@ class AgentState(Enum):
     RUNS = "runs"
     ASKS = "asks"
     """It waits for a person."""
+    ENDS = "ends"
+    """Another one has its place already; what came of it is about to be told."""
     ENDED = "ended"
 
 
@@ -235,8 +237,11 @@ class Working:
 
     def _gate(self, event: GateEvent, at: float) -> None:
         self._gates.setdefault(event.gate, _Gate(GateView(event.gate))).see(event)
-        if isinstance(event, WorkAdmitted) and event.gate is GateName.AGENTS:
-            self._agent(event.key, lambda one: replace(one, state=AgentState.RUNS, since=at))
+        match event:
+            case WorkAdmitted(key=key, gate=GateName.AGENTS):
+                self._agent(key, lambda one: replace(one, state=AgentState.RUNS, since=at))
+            case WorkReleased(key=key, gate=GateName.AGENTS):
+                self._agent(key, lambda one: replace(one, state=AgentState.ENDS))
 
     def _begin_turn(self) -> None:
         self._agents = _under_way(self._agents)

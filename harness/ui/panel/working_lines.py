@@ -105,6 +105,8 @@ def _mark(one: AgentView) -> tuple[str, str]:
             return "◌", QUIET
         case AgentState.RUNS:
             return "◍", ""
+        case AgentState.ENDS:
+            return "◍", QUIET
         case AgentState.ASKS:
             return "?", f"bold {TROUBLE}"
         case AgentState.ENDED if one.failed:
@@ -140,7 +142,12 @@ def _doing(one: AgentView, width: int) -> Lines:
     return wrapped(BETWEEN.join(parts), width, most=1, style=style, indent=LABEL + GAP) if any(parts) else []
 
 
-WORDS = {AgentState.ASKS: "waiting for you", AgentState.RUNS: "running", AgentState.WAITS: "waiting"}
+WORDS = {
+    AgentState.ASKS: "waiting for you",
+    AgentState.RUNS: "running",
+    AgentState.ENDS: "ending",
+    AgentState.WAITS: "waiting",
+}
 
 
 def _counted(rows: Sequence[AgentView]) -> str:

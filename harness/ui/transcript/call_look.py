@@ -79,8 +79,9 @@ def _mark(call: Call) -> tuple[str, str]:
 def _tags(call: Call) -> list[str]:
     tags = ["probe"] if call.dispatch is Dispatch.PROBE else []
     tags += [f"in place of {_flat(call.in_place_of)}"] if call.in_place_of else []
-    doing = f" · {_flat(call.doing)}" if call.doing and call.outcome is None else ""
-    return [*tags, f"{_flat(call.agent)}{doing}"] if call.agent else tags
+    if not call.agent or call.outcome is not None:  # the result names the agent
+        return tags
+    return [*tags, f"{_flat(call.agent)} · {_flat(call.doing)}"]
 
 
 def _result(call: Call) -> str:

@@ -69,3 +69,37 @@ async def test_after_a_stop_what_arrives_waits_for_the_next_prompt(tmp_path: Pat
         await here.pilot.press("enter")
         seen = await here.sees("I heard of it.")
         assert any("the model is told what came of b1" in row for row in seen)
+
+
+DELEGATES = """
+[[reply]]
+when = { text = "begin" }
+text = "I ask an agent."
+tools = [ { name = "task", input = { description = "count them", prompt = "How many?" } } ]
+
+[[reply]]
+when = { text = "How many?" }
+text = "Forty-two."
+
+[[reply]]
+text = "It says forty-two."
+"""
+
+
+async def test_an_agent_is_shown_with_what_it_took_and_where_its_events_are(tmp_path: Path) -> None:
+    async with opened(tmp_path, DELEGATES, size=(160, 44)) as here:
+        await here.says("/agents")
+        await here.sees("No agent has worked in this session yet.")
+        await here.says("begin")
+        await here.sees("It says forty-two.")
+        await here.rests()
+        await here.says("/agents")
+        await here.sees("a1    answered     count them (step 1,")
+        await here.says("/agents a1")
+        await here.sees("all it did: harness replay ")
+        await here.says("/agents a9")
+        await here.sees("There is no agent called a9")
+        await here.says("/agents stop a1")
+        await here.sees("Agent a1 does nothing at the moment.")
+        await here.says("/kill")
+        await here.sees("Which one? Type /kill and an id")

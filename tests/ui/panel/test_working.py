@@ -99,7 +99,7 @@ class Anew:
         match event:
             case AgentCreated(agent=agent) | AgentMoved(agent=agent) | AgentEnded(agent=agent):
                 return agent
-            case WorkAdmitted(key=key, gate=GateName.AGENTS):
+            case WorkAdmitted(key=key, gate=GateName.AGENTS) | WorkReleased(key=key, gate=GateName.AGENTS):
                 return key
         return ""
 
@@ -115,6 +115,8 @@ class Anew:
                     pass
                 case WorkAdmitted():
                     view = replace(view, state=AgentState.RUNS, since=float(at))
+                case WorkReleased():
+                    view = replace(view, state=AgentState.ENDS)
                 case AgentMoved(waits_for_person=asks):
                     view = replace(view, state=AgentState.ASKS if asks else AgentState.RUNS, moved=event)
                 case AgentEnded():
@@ -233,9 +235,16 @@ def test_a_crowd_is_told_apart_by_what_each_agent_does() -> None:
     for event in (*BEGINNING, *work.crowd(agents=60, done=20)):
         fold.see(event, 1.0)
     states = [one.state for one in fold.now.agents]
-    assert [states.count(state) for state in AgentState] == [35, 5, 0, 20]
+    assert [states.count(state) for state in AgentState] == [35, 5, 0, 0, 20]
     (gate,) = fold.now.gates
     assert (gate.running, gate.waiting, gate.put_off) == (5, 20, 15)
+
+
+def test_an_agent_whose_place_is_taken_does_not_count_as_running() -> None:
+    fold = PanelFold()
+    for event in (*BEGINNING, work.created("a1"), work.admitted("a1", 1, 1), work.released("a1", 1, 0)):
+        fold.see(event, 1.0)
+    assert [one.state for one in fold.now.agents] == [AgentState.ENDS]
 
 
 def test_what_is_over_goes_with_the_next_turn_and_what_runs_stays() -> None:
