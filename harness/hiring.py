@@ -5,7 +5,6 @@ Each is the same class with the same policies: recovery, breakers, escape. What 
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from harness import __version__, journal
@@ -31,6 +30,7 @@ class Hired:
         self._kept = kept
         self._warn = warn
         self._interrupted = False
+        agent.conversation.observe(self._see)
 
     @property
     def conversation(self) -> Conversation:
@@ -42,18 +42,18 @@ class Hired:
         """Name of the file with its events; empty: nobody keeps them."""
         return self._kept.path.name if self._kept else ""
 
-    async def run(self, prompt: str) -> AsyncGenerator[Event, None]:
+    def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take the task; the last event is `TurnEnded`."""
-        async with aclosing(self._agent.run(prompt)) as events:
-            async for event in events:
-                if isinstance(event, TurnStarted) and self._interrupted:
-                    self._agent.interrupt()  # a turn begins without the wishes from before it
-                yield event
+        return self._agent.run(prompt)
 
     def interrupt(self) -> None:
         """End the turn as soon as possible, also one that has not begun yet."""
         self._interrupted = True
         self._agent.interrupt()
+
+    def _see(self, event: Event) -> None:
+        if isinstance(event, TurnStarted) and self._interrupted:
+            self._agent.interrupt()  # a turn begins without the wishes from before it
 
     async def aclose(self) -> None:
         """Close what is its own."""
