@@ -50,6 +50,7 @@ from harness.events import (
     TurnStarted,
 )
 from harness.executor.asker import Asker, Nobody
+from harness.executor.dispatching import Dispatching
 from harness.executor.facts import Facts
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
@@ -143,6 +144,7 @@ class Agent:
             reread=reread,
             shared=employer._shared if employer else None,
             crew=self._crew,
+            capabilities=employer.dispatching.board.capabilities if employer else None,
         )
         self._limits, self._signals, self.outputs = parts.limits, parts.signals, parts.outputs
         self._shared: Shared = parts.shared
@@ -150,7 +152,8 @@ class Agent:
         self._connection, self._calls = parts.shared.connection, parts.calls
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
-        self.permissions, self.toolbox, self.dispatching = parts.shared.permissions, parts.toolbox, parts.dispatching
+        self.permissions, self.toolbox = parts.shared.permissions, parts.toolbox
+        self.dispatching: Dispatching = parts.dispatching
         self._turns, self.rewinding = parts.turns, parts.rewinding
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
 

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from harness.breakers.capabilities import CapabilityMap
-from harness.capability_files import capability_files, load_capabilities
+from harness.capability_files import capability_files, load_capabilities, within
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.errors import SettingsError
 from harness.escape.policy import EscapePolicy
@@ -114,11 +114,14 @@ def checkpoints_for(settings: Settings, outputs: Path, log: logging.Logger, proc
     return Checkpoints(settings.workspace, folder, limits=limits, log=log, processes=processes)
 
 
-def capabilities_for(settings: Settings, toolbox: Toolbox) -> CapabilityMap:
+def capabilities_for(settings: Settings, toolbox: Toolbox, known: CapabilityMap | None = None) -> CapabilityMap:
     """What each tool provides and what can take its place, by the shipped file, the person's and the project's.
 
+    `known` is what an agent with all of these tools has read already.
     Raises SettingsError, with file and line, for an entry that cannot be used.
     """
+    if known is not None and all(map(known.get, toolbox.names)):
+        return within(known, toolbox.names)
     described = {tool.name: tool.description for tool in map(toolbox.get, toolbox.names) if tool is not None}
     return load_capabilities(*capability_files(settings.workspace), toolbox.names, also=described)
 

@@ -58,6 +58,11 @@ def load_capabilities(
     # Of a circle that files make together, the reference in the file that was read last is at fault.
     for problem in sorted(problems, key=lambda problem: -sources.index(origins.get(problem.tool, sources[0]))):
         raise _error(problem, origins)
+    return within(found, known)
+
+
+def within(found: CapabilityMap, known: Collection[str]) -> CapabilityMap:
+    """The entries of these tools, without references to others."""
     return CapabilityMap(_within(one, known) for one in found.capabilities if one.tool in known)
 
 

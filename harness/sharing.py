@@ -50,12 +50,13 @@ class Shared:
     ) -> "Shared":
         """New ones, as these settings want them; `session` is its name for other sessions."""
         counter = TokenCounter()
+        permissions = Permissions(Mode(settings.permission_mode))
         said: deque[str] = deque()
         slots = _slots(settings, session, said.append) if settings.shared_gate else None
         return cls(
             Connection(settings, log, counter, reread),
-            Permissions(Mode(settings.permission_mode)),
-            OneAtATime(asker),
+            permissions,
+            OneAtATime(asker, permissions.decide),
             Processes(),
             Catalogue(),
             counter,

@@ -18,6 +18,7 @@ from harness.assembly import (
     with_faults,
 )
 from harness.breakers.board import Board
+from harness.breakers.capabilities import CapabilityMap
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.crew import Crew
@@ -87,10 +88,12 @@ def wired(
     reread: Callable[[], Settings] | None,
     shared: Shared | None,
     crew: Callable[[Shared, Path], Crew],
+    capabilities: CapabilityMap | None = None,
 ) -> Parts:
     """The parts of an agent with these settings; what may be None is as for `Agent`.
 
     `shared` is that of the agent it works for, if it does; `crew` makes those who work for it, if it does not.
+    `capabilities` are those of the agent it works for.
     Raises SettingsError when a setting cannot be used.
     """
     outputs = outputs or outputs_folder(settings)
@@ -116,7 +119,7 @@ def wired(
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
     )
-    board = Board(toolbox.names, capabilities_for(settings, toolbox), dispatch_limits(settings))
+    board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), dispatch_limits(settings))
     dispatching = Dispatching(board, conversation, clock)
     labels = Labels(strict=settings.strict_freshness)
     tool_calls = ToolCalls(

@@ -1,13 +1,14 @@
 """The person, as the executor sees one: someone who can be asked."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, Protocol
 
 from harness.conversation import Conversation
 from harness.events import LoopAsked, LoopChoice, PermissionAnswered, PermissionAsked, WaitOffered
 from harness.executor.waiting import unless
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import Allow, Answer, Ask, Decision, Deny, PermissionRequest
 
 WaitChoice = Literal["wait", "switch", "stop"]
 
@@ -52,10 +53,15 @@ class Nobody:
 
 
 class OneAtATime:
-    """Lets one question stand at a time, whoever asks: there is one person and one terminal."""
+    """Lets one question stand at a time, whoever asks: there is one person and one terminal.
 
-    def __init__(self, asker: Asker) -> None:
+    What an answer has decided for others as well ("always"), they are not asked any more.
+    """
+
+    def __init__(self, asker: Asker, decide: Callable[[PermissionRequest], Decision]) -> None:
+        """`decide` says whether a call still has to be asked for when its turn comes."""
         self._asker = asker
+        self._decide = decide
         self._turn = asyncio.Lock()
 
     @property
@@ -66,7 +72,13 @@ class OneAtATime:
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
         """Ask when the questions before this one are answered."""
         async with self._turn:
-            return await self._asker.permission(asked, request)
+            match self._decide(request):
+                case Allow(why, by):
+                    return Answer("once", why, by)
+                case Deny(why, by):
+                    return Answer("no", why, by)
+                case Ask():
+                    return await self._asker.permission(asked, request)
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Ask when the questions before this one are answered."""
