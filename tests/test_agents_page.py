@@ -32,7 +32,9 @@ def test_the_program_on_the_page_lets_two_of_three_agents_work_at_once(tmp_path:
 
 def test_the_page_names_every_end_of_an_agent() -> None:
     text = (ROOT / PAGE).read_text(encoding="utf-8")
-    assert re.findall(r"^\| `(\w+)` \|", text.partition("## The gate")[0], re.MULTILINE) == [end.value for end in AgentEnd]
+    assert re.findall(r"^\| `(\w+)` \|", text.partition("## The gate")[0], re.MULTILINE) == [
+        end.value for end in AgentEnd
+    ]
 
 
 def test_the_numbers_of_the_page_are_those_of_the_settings() -> None:

@@ -24,7 +24,7 @@ def quiet_text(event: CommandQuiet, line: str) -> str:
     return (
         f"{event.command} has written nothing for {event.quiet_s:.0f} s and seems to wait for an answer: "
         f"{_short(line)}\n"
-        "Nobody can give it one, because its stdin is empty. If so, end it with background_kill and start it with "
+        "Nobody can give it one, because its stdin is empty. If so, end it with kill_background and start it with "
         f"options that ask no questions. The end of its output:\n{event.tail.rstrip()}"
     )
 

@@ -120,7 +120,7 @@ class NoArguments(Arguments):
 
 
 class ReadArguments(Arguments):
-    """Arguments of background_read."""
+    """Arguments of read_background."""
 
     id: str = Field(description='The command: "b1".', min_length=1)
     lines: int | SkipJsonSchema[None] = Field(
@@ -132,13 +132,13 @@ class ReadArguments(Arguments):
 
 
 class KillArguments(Arguments):
-    """Arguments of background_kill."""
+    """Arguments of kill_background."""
 
     id: str = Field(description='The command: "b1".', min_length=1)
 
 
 def background_tools(background: Background, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
-    """background_list, background_read and background_kill."""
+    """list_background, read_background and kill_background."""
     return (_list_tool(background), _read_tool(background, result_characters), _kill_tool(background))
 
 
@@ -152,7 +152,7 @@ def begun_text(row: CommandRow) -> str:
             beginning = f"{row.id} runs (process {row.pid}); its output goes to {row.output}."
     return (
         f"{beginning} It may take {row.time_s:,g} s. Go on with other work: you will be told when it ends. "
-        f"background_read shows what it has written, background_kill ends it."
+        f"read_background shows what it has written, kill_background ends it."
     )
 
 
@@ -172,7 +172,7 @@ def state_words(row: CommandRow) -> str:
 
 
 def _list_tool(background: Background) -> Tool:
-    async def background_list(context: ToolContext, arguments: NoArguments) -> ToolResult:
+    async def list_background(context: ToolContext, arguments: NoArguments) -> ToolResult:
         rows = background.rows
         if not rows:
             return ToolResult("No command was sent to the background in this session.", summary="none")
@@ -184,11 +184,11 @@ def _list_tool(background: Background) -> Tool:
         return ToolResult("\n".join(lines), summary=f"{len(going_on)} of {len(rows)} not over")
 
     return Tool(
-        name="background_list",
+        name="list_background",
         description="The commands that were sent to the background in this session, and how each stands.",
         arguments=NoArguments,
         effect=Effect.READ,
-        run=background_list,
+        run=list_background,
         summarise=lambda input: "",
         parallel=True,
         polls=True,
@@ -196,7 +196,7 @@ def _list_tool(background: Background) -> Tool:
 
 
 def _read_tool(background: Background, result_characters: int) -> Tool:
-    async def background_read(context: ToolContext, arguments: ReadArguments) -> ToolResult:
+    async def read_background(context: ToolContext, arguments: ReadArguments) -> ToolResult:
         try:
             read = background.read(
                 arguments.id, lines=arguments.lines, from_byte=arguments.from_byte, most=result_characters
@@ -208,14 +208,14 @@ def _read_tool(background: Background, result_characters: int) -> Tool:
         return ToolResult(_shown(read), summary=f"{state_words(read.row)}, {read.end - read.start:,} bytes")
 
     return Tool(
-        name="background_read",
+        name="read_background",
         description=(
             "The end of what a command in the background has written so far, or what came after a byte. It never "
             "waits: you are told by yourself when the command ends."
         ),
         arguments=ReadArguments,
         effect=Effect.READ,
-        run=background_read,
+        run=read_background,
         summarise=_id_of,
         parallel=True,
         polls=True,
@@ -223,7 +223,7 @@ def _read_tool(background: Background, result_characters: int) -> Tool:
 
 
 def _kill_tool(background: Background) -> Tool:
-    async def background_kill(context: ToolContext, arguments: KillArguments) -> ToolResult:
+    async def kill_background(context: ToolContext, arguments: KillArguments) -> ToolResult:
         try:
             row = await background.stop(arguments.id, tell=False)
         except UnknownCommand as error:
@@ -235,11 +235,11 @@ def _kill_tool(background: Background) -> Tool:
         return ToolResult(f"{row.id} was over already: {state_words(row)}.", summary=state_words(row))
 
     return Tool(
-        name="background_kill",
+        name="kill_background",
         description="End a command in the background and all its children, or take it back while it waits.",
         arguments=KillArguments,
         effect=Effect.READ,  # nothing to ask a person for: it ends only what this session was allowed to begin
-        run=background_kill,
+        run=kill_background,
         summarise=_id_of,
     )
 

@@ -236,7 +236,7 @@ async def test_killing_ends_the_whole_tree_and_only_the_call_tells_it(here: Stag
     row = await here.commands.start("trap '' TERM; sleep 61 & echo $!; wait; sleep 62", "c")
     await here.until(row.output.read_text)
     child = int(row.output.read_text())
-    result = await here.call("background_kill", id="b1")
+    result = await here.call("kill_background", id="b1")
     assert result.content == f"b1 and all its children were ended; its output is in {row.output}."
     assert not lives(child)
     assert row.pid is not None
@@ -360,10 +360,10 @@ async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
     await here.commands.start("sleep 60", "c")
     result = await here.call("bash", command="echo never", background=True)
     assert result.content.startswith("b2 waits for its turn; its output will be in ")
-    assert (await here.call("background_read", id="b2")).content.startswith("(no output)\n\n[b2: waits")
-    assert (await here.call("background_kill", id="b2")).summary == "ended"
+    assert (await here.call("read_background", id="b2")).content.startswith("(no output)\n\n[b2: waits")
+    assert (await here.call("kill_background", id="b2")).summary == "ended"
     assert (here.end.command, here.end.end, here.end.exit_code) == ("b2", CommandEnd.STOPPED, None)
-    assert (await here.call("background_read", id="b2")).content.startswith("(no output)\n\n[b2: stopped")
+    assert (await here.call("read_background", id="b2")).content.startswith("(no output)\n\n[b2: stopped")
     await close(here)
     assert not (tmp_path / "outputs" / "b2.out").exists()
     assert here.gating.status.counts.balanced

@@ -78,7 +78,7 @@ def test_only_the_beginning_of_a_long_line_is_repeated(line: str) -> None:
 def test_a_question_says_what_to_do() -> None:
     text = quiet_text(CommandQuiet("b1", 45.4, "Go on? [y/N] "), "apt install x")
     assert text.startswith("b1 has written nothing for 45 s and seems to wait for an answer: apt install x\n")
-    assert "background_kill" in text
+    assert "kill_background" in text
     assert text.endswith("The end of its output:\nGo on? [y/N]")
 
 

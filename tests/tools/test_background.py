@@ -126,7 +126,7 @@ def test_the_line_for_the_person_says_where_it_runs() -> None:
 
 def test_the_standard_tools_have_three_more_where_there_is_a_background() -> None:
     plain, more = standard_tools(), standard_tools(background=Shelf())
-    assert [tool.name for tool in more[len(plain) :]] == ["background_list", "background_read", "background_kill"]
+    assert [tool.name for tool in more[len(plain) :]] == ["list_background", "read_background", "kill_background"]
     assert [tool.name for tool in more[: len(plain)]] == [tool.name for tool in plain]
 
 
@@ -134,7 +134,7 @@ def test_the_standard_tools_have_three_more_where_there_is_a_background() -> Non
 
 
 async def test_the_list_names_every_command_and_how_it_stands(context: ToolContext) -> None:
-    listing = tools(Shelf([RUNS, WAITS, replace(ENDED, id="b3", bytes=0)]))["background_list"]
+    listing = tools(Shelf([RUNS, WAITS, replace(ENDED, id="b3", bytes=0)]))["list_background"]
     result = await call(listing, context)
     assert result.content.splitlines() == [
         "b3  exit 2  make all",
@@ -146,7 +146,7 @@ async def test_the_list_names_every_command_and_how_it_stands(context: ToolConte
 
 async def test_of_many_that_are_over_the_newest_are_listed(context: ToolContext) -> None:
     rows = [replace(ENDED, id=f"b{n}") for n in range(1, 41)]
-    result = await call(tools(Shelf([RUNS, *rows]))["background_list"], context)
+    result = await call(tools(Shelf([RUNS, *rows]))["list_background"], context)
     first, second, *_, last = result.content.splitlines()
     assert first == "(10 older ones are over)"
     assert second.startswith("b11  exit 2")
@@ -154,12 +154,12 @@ async def test_of_many_that_are_over_the_newest_are_listed(context: ToolContext)
 
 
 async def test_an_empty_list_says_so(context: ToolContext) -> None:
-    assert "No command" in (await call(tools(Shelf())["background_list"], context)).content
+    assert "No command" in (await call(tools(Shelf())["list_background"], context)).content
 
 
 async def test_reading_shows_the_text_and_where_to_read_on(context: ToolContext) -> None:
     shelf = Shelf()
-    result = await call(tools(shelf)["background_read"], context, id="b1", lines=2)
+    result = await call(tools(shelf)["read_background"], context, id="b1", lines=2)
     assert result.content == (
         "compiling\nlinking\n\n[b1: runs; bytes 1,100 to 1,200 of 1,200; from_byte=1200 reads on]"
     )
@@ -174,19 +174,19 @@ async def test_reading_shows_the_text_and_where_to_read_on(context: ToolContext)
     ],
 )
 async def test_what_cannot_be_read_is_an_error(context: ToolContext, arguments: dict[str, object], told: str) -> None:
-    result = await call(tools(Shelf())["background_read"], context, **arguments)
+    result = await call(tools(Shelf())["read_background"], context, **arguments)
     assert (result.outcome, result.content) == (ToolOutcome.ERROR, told)
 
 
 async def test_killing_tells_the_model_itself(context: ToolContext) -> None:
     shelf = Shelf(next=replace(ENDED, end=CommandEnd.STOPPED, exit_code=-15))
-    result = await call(tools(shelf)["background_kill"], context, id="b1")
+    result = await call(tools(shelf)["kill_background"], context, id="b1")
     assert result.content == "b1 and all its children were ended; its output is in /outputs/b1.out."
     assert shelf.asked == [("b1", False)]
 
 
 async def test_killing_what_is_over_or_unknown_says_so(context: ToolContext) -> None:
-    kill = tools(Shelf(next=ENDED))["background_kill"]
+    kill = tools(Shelf(next=ENDED))["kill_background"]
     assert (await call(kill, context, id="b1")).content == "b1 was over already: exit 2."
     assert (await call(kill, context, id="b9")).outcome is ToolOutcome.ERROR
 
@@ -199,7 +199,7 @@ def test_looking_and_ending_ask_for_no_permission(mode: Mode) -> None:
 
 
 def test_asking_again_and_again_is_no_loop() -> None:
-    assert {tool.name for tool in background_tools(Shelf()) if tool.polls} == {"background_list", "background_read"}
+    assert {tool.name for tool in background_tools(Shelf()) if tool.polls} == {"list_background", "read_background"}
 
 
 @pytest.mark.parametrize(

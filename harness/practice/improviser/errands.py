@@ -17,7 +17,7 @@ class Errand(StrEnum):
 NAMES: Mapping[Errand, str] = {
     Errand.DELEGATE: r"task|agent|delegate|(spawn|start|run|ask|dispatch)_?(sub_?)?agent|sub_?agent",
     Errand.LIST: r"background_?list|list_?background",
-    Errand.SHOW: r"background_?(read|output)|(bash|shell)_?output",
+    Errand.SHOW: r"background_?(read|output)|read_?background|(bash|shell)_?output",
     Errand.STOP: r"background_?(kill|stop)|kill_?(background|bash|shell)",
 }
 """How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""

@@ -96,9 +96,9 @@ def test_a_command_is_started_looked_at_and_ended(project: Path) -> None:
     assert "b1 and all its children were ended" in conversation.ask("kill b1")
     assert [(call.name, call.input) for call in conversation.calls] == [
         ("bash", {"command": "sleep 5", "background": True}),
-        ("background_list", {}),
-        ("background_read", {"id": "b1"}),
-        ("background_kill", {"id": "b1"}),
+        ("list_background", {}),
+        ("read_background", {"id": "b1"}),
+        ("kill_background", {"id": "b1"}),
     ]
 
 
