@@ -19,7 +19,8 @@ class Keyboard:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._asking: asyncio.Future[str | None] | None = None
+        self._asking: list[asyncio.Future[str | None]] = []
+        """Who waits for a line; the next one goes to the end."""
         self._on_line: Callable[[str], None] | None = None
         self._listening = False
         self._begun = b""
@@ -35,14 +36,18 @@ class Keyboard:
             self._on_line = None
             self._deafen()
 
-    async def answer(self) -> str | None:
-        """The next line, without its end; None at the end of input. Can be cancelled."""
-        self._asking = asyncio.get_running_loop().create_future()
+    async def answer(self, *, last: bool = False) -> str | None:
+        """The next line, without its end; None at the end of input. Can be cancelled.
+
+        Of several who wait, the one that asked last gets it; `last`: only when nobody else wants it, as a prompt does.
+        """
+        asking: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._asking.insert(0 if last else len(self._asking), asking)
         self._listen()
         try:
-            return await self._asking
+            return await asking
         finally:
-            self._asking = None
+            self._asking.remove(asking)
 
     def take_begun(self) -> str:
         """The beginning of a line whose rest has not arrived yet; it counts as taken."""
@@ -72,7 +77,8 @@ class Keyboard:
             self._take(self.take_begun() or None)
 
     def _take(self, line: str | None) -> None:
-        if self._asking is not None and not self._asking.done():
-            self._asking.set_result(line)
+        asking = next((one for one in reversed(self._asking) if not one.done()), None)
+        if asking is not None:
+            asking.set_result(line)
         elif line is not None and self._on_line is not None:
             self._on_line(line)

@@ -16,13 +16,18 @@ async def line_or_arrival(session: Session, keyboard: Keyboard, plain: Plain) ->
 
     What was typed of a line by then stays with the terminal. Raises EOFError and KeyboardInterrupt as `input` does.
     """
-    waiting = len(session.incoming.waiting)
+    incoming = session.incoming
+    before = len(incoming.waiting)
     changed = asyncio.Event()
-    session.incoming.on_change = changed.set
-    with heeding() as signalled, keyboard.listening(session.incoming.type):
+    incoming.on_change = changed.set
+
+    def nothing_new() -> bool:
+        return len(incoming.waiting) == before and not incoming.typed
+
+    with heeding() as signalled, keyboard.listening(incoming.type):
         typed = asyncio.create_task(_line(keyboard, plain))
         try:
-            while not typed.done() and len(session.incoming.waiting) == waiting and session.busy_elsewhere:
+            while not typed.done() and nothing_new() and session.busy_elsewhere:
                 changed.clear()
                 woken = asyncio.create_task(changed.wait())
                 await asyncio.wait({typed, woken}, return_when=asyncio.FIRST_COMPLETED)
@@ -56,11 +61,11 @@ async def arrival(session: Session) -> bool:
 async def _line(keyboard: Keyboard, plain: Plain) -> str:
     """A prompt, lines that end with a backslash joined to what follows. Raises EOFError."""
     plain.ask(SIGN)
-    if (line := await keyboard.answer()) is None:
+    if (line := await keyboard.answer(last=True)) is None:
         raise EOFError
     while line.endswith("\\"):
         plain.ask(MORE)
-        if (rest := await keyboard.answer()) is None:
+        if (rest := await keyboard.answer(last=True)) is None:
             return line[:-1]
         line = f"{line[:-1]}\n{rest}"
     return line

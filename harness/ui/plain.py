@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from harness.events import (
+    AgentMoved,
     CheckpointMade,
     Event,
     MessageAdded,
@@ -55,6 +56,8 @@ class Plain:
         self._at_line_start = True
         self._started: dict[str, ToolStarted] = {}
         self._asked: dict[str, PermissionAsked] = {}
+        self._asking: set[str] = set()
+        """Agents that have a question for the person."""
         self._open_call = ""
         """Id of the call whose line is still waiting for its outcome."""
         self._thinking = False
@@ -124,10 +127,17 @@ class Plain:
 
     def interject(self, event: Event, question: str) -> None:
         """Print what an event has to say while a question waits for its answer, and ask again below it."""
-        if (line := line_of(event) or self._work.line(event)) is not None:
-            self._write("\n")
-            self.line(line)
-            self.ask(question)
+        match event:
+            case AgentMoved(agent=agent, waits_for_person=True):
+                self._asking.add(agent)
+                self._write("\n")  # its question stands on lines of its own
+            case AgentMoved(agent=agent) if agent in self._asking:
+                self._asking.discard(agent)
+                self.ask(question)
+            case _ if (line := line_of(event) or self._work.line(event)) is not None:
+                self._write("\n")
+                self.line(line)
+                self.ask(question)
 
     def entered(self) -> None:
         """The person pressed Enter, so the terminal stands at the start of a line."""

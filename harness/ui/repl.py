@@ -265,7 +265,8 @@ class _Repl:
                     other = self._open(opening)
                     while (ahead := session.incoming.take_typed()) is not None:
                         other.incoming.type(ahead)
-                    self._in_loop(session.aclose())
+                    with self._showing(self._plain.show):
+                        self._in_loop(session.aclose())
                     session = other
                     self._recall(session)
                     self._plain.say(text)

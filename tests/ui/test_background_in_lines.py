@@ -178,3 +178,52 @@ async def test_one_prompt_ends_what_it_left_in_the_background_and_says_so(place:
     assert (ended.code, ended.out) == (0, "It runs.\n")
     assert "was stopped after" in ended.err
     await gone(command(place))
+
+
+ASKS = """
+after = "error"
+
+[[reply]]
+when = { text = "begin" }
+text = "I give it away."
+tools = [ { name = "task", input = { description = "count", prompt = "How many?", background = true } } ]
+
+[[reply]]
+when = { text = "works on it in the background" }
+text = "It works."
+
+[[reply]]
+when = { text = "How many?" }
+text = "I have to look."
+tools = [ { name = "bash", input = { command = "until [ -e go ]; do sleep 0.05; done; wc -l notes.md" } } ]
+
+[[reply]]
+when = { text = "notes.md" }
+text = "Five."
+
+[[reply]]
+when = { text = "has ended" }
+text = "The agent has counted."
+"""
+
+
+async def test_the_question_of_an_agent_in_the_background_is_asked_at_the_prompt(place: Place) -> None:
+    async with (
+        PracticeServer(script=Script.parse(ASKS)) as server,
+        Terminal(Place(place.folder, server.base_url)) as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("begin\n")
+        await terminal.sees("? agent a1: ")
+        await terminal.sees("allow it?")
+        terminal.type("y\n")
+        await terminal.sees("> ")
+        terminal.type("/agents\n")
+        assert "a1    runs" in await terminal.sees("/agents and an id")
+        await terminal.sees("> ")
+        (place.folder / "go").touch()
+        await terminal.sees('✓ a1 "count" answered')
+        await terminal.sees("The agent has counted.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0

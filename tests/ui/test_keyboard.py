@@ -60,3 +60,29 @@ async def test_the_end_of_input_answers_a_question(last: bytes, taken: str | Non
     os.close(typing)
     assert await answer == taken
     os.close(source)
+
+
+async def test_a_question_at_the_prompt_is_answered_before_the_prompt(ends: tuple[int, int]) -> None:
+    source, typing = ends
+    keyboard = Keyboard(source)
+    with keyboard.listening(list[str]().append):
+        question = asyncio.ensure_future(keyboard.answer())
+        await asyncio.sleep(0)
+        prompt = asyncio.ensure_future(keyboard.answer(last=True))
+        await asyncio.sleep(0)
+        another = asyncio.ensure_future(keyboard.answer())
+        await asyncio.sleep(0)
+        await typed(typing, b"one\ntwo\nthree\n")
+        assert (await another, await question, await prompt) == ("one", "two", "three")
+
+
+async def test_a_question_that_nobody_wants_answered_any_more_takes_no_line(ends: tuple[int, int]) -> None:
+    source, typing = ends
+    keyboard, lines = Keyboard(source), list[str]()
+    with keyboard.listening(lines.append):
+        question = asyncio.ensure_future(keyboard.answer())
+        await asyncio.sleep(0)
+        question.cancel()
+        await asyncio.wait({question})
+        await typed(typing, b"one\n")
+    assert lines == ["one"]

@@ -182,3 +182,17 @@ def test_text_of_others_cannot_write_to_the_terminal() -> None:
         work.quiet("b1", "\x1b]0;x\x07"),
     )
     assert not set("\x1b\x07") & set("".join(printed(events)))
+
+
+def test_what_happens_at_the_prompt_stands_above_it() -> None:
+    out = io.StringIO()
+    plain = Plain(out)
+    plain.ask("> ")
+    for event in (
+        *(work.command("b1", "npm test"), work.begun("b1"), work.over("b1")),
+        *(work.moved("a1"), work.moved("a1", asks=True)),
+    ):
+        plain.interject(event, "> ")
+    plain.say("? agent a1: may it?")
+    plain.interject(work.moved("a1"), "> ")
+    assert out.getvalue() == '> \n✓ b1 "npm test" is done (12 s)\n> \n? agent a1: may it?\n> '
