@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from harness.errors import HarnessError
-from harness.events import AgentEnd, CommandEnd, GateName
+from harness.events import AgentEnd, AgentEnded, AgentMoved, CommandEnd, GateName
 from harness.session import AgentRow, CommandRow, GateStatus, Session
 from harness.ui.command_results import CommandError, Do, Result, Say
 from harness.ui.lines import dollars, seconds
@@ -93,17 +93,24 @@ def _agent_state(row: AgentRow) -> str:
 
 
 def _facts(row: AgentRow, now: float) -> Iterator[str]:
-    if (moved := row.moved) is not None and row.ended is None:
-        yield _short(moved.doing)
-    if row.moved is not None:
-        yield f"step {row.moved.step}"
-        yield f"{row.moved.tokens:,} tokens"
-        if row.moved.cost_usd:
-            yield dollars(row.moved.cost_usd)
-    if row.ended is not None:
-        yield seconds(row.ended.duration_s)
-    elif row.since:
+    match row:
+        case AgentRow(ended=AgentEnded() as ended):
+            yield f"{ended.steps} step{'s' * (ended.steps != 1)}"
+            yield from _cost(ended.usage.prompt + ended.usage.output, ended.cost_usd)
+            yield seconds(ended.duration_s)
+            return
+        case AgentRow(moved=AgentMoved() as moved):
+            yield _short(moved.doing)
+            yield f"step {moved.step}"
+            yield from _cost(moved.tokens, moved.cost_usd)
+    if row.since:
         yield seconds(max(0.0, now - row.since))
+
+
+def _cost(tokens: int, cost_usd: float) -> Iterator[str]:
+    yield f"{tokens:,} tokens"
+    if cost_usd:
+        yield dollars(cost_usd)
 
 
 def _about(session: Session, row: AgentRow, now: float) -> Iterator[str]:
