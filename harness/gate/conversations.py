@@ -10,6 +10,9 @@ from collections.abc import Callable, Collection
 from harness.breakers.breaker import HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.events import ConversationBreakerChanged, Ending, GateEvent
 
+UNTROUBLED = Breaker()
+"""Of a conversation that nothing is known of."""
+
 
 class Conversations:
     """Who may be worked for. Moments are Unix time in seconds.
@@ -84,7 +87,7 @@ class Conversations:
 
     def breaker(self, key: str) -> Breaker:
         """Where a conversation stands."""
-        return self._breakers.get(key, Breaker())
+        return self._breakers.get(key, UNTROUBLED)
 
     def rests(self, key: str, now: float) -> bool:
         """It is paused, and its attempt is not due yet."""
