@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from harness.conversation import Conversation
 from harness.events import LoopAsked, LoopChoice, PermissionAnswered, PermissionAsked, WaitOffered
 from harness.executor.waiting import unless
-from harness.permissions import Allow, Answer, Ask, Decision, Deny, PermissionRequest
+from harness.permissions import Allow, Answer, Ask, Decision, PermissionRequest
 
 WaitChoice = Literal["wait", "switch", "stop"]
 
@@ -71,14 +71,18 @@ class OneAtATime:
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
         """Ask when the questions before this one are answered."""
+        of_permissions = self._wants_to_know(asked, request)
         async with self._turn:
-            match self._decide(request):
-                case Allow(why, by):
-                    return Answer("once", why, by)
-                case Deny(why, by):
-                    return Answer("no", why, by)
-                case Ask():
-                    return await self._asker.permission(asked, request)
+            decision = self._decide(request)
+            if of_permissions and not isinstance(decision, Ask):
+                choice: Literal["once", "no"] = "once" if isinstance(decision, Allow) else "no"
+                return Answer(choice, decision.why, decision.by if decision.by != "hook" else "rule")
+            return await self._asker.permission(asked, request)
+
+    def _wants_to_know(self, asked: PermissionAsked, request: PermissionRequest) -> bool:
+        """The question is that of the permissions; what a hook wants asked is asked, whatever was answered before."""
+        decision = self._decide(request)
+        return isinstance(decision, Ask) and decision.why == asked.why
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Ask when the questions before this one are answered."""

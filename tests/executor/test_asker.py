@@ -38,11 +38,13 @@ class Person(Nobody):
         return "wait"
 
 
-def request(number: int, command: str = "make") -> tuple[PermissionAsked, PermissionRequest]:
+def request(
+    number: int, command: str = "make", why: str = "bash runs a program"
+) -> tuple[PermissionAsked, PermissionRequest]:
     """A question about a command."""
     call = f"call{number}"
     return (
-        PermissionAsked(call, "bash", command, "why"),
+        PermissionAsked(call, "bash", command, why),
         PermissionRequest(call, "bash", Effect.RUN, command, "", {"command": command}),
     )
 
@@ -88,6 +90,18 @@ async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_s
     person.answers[1].set_result(Answer("no"))
     await quiet()
     assert [task.result().choice for task in tasks] == ["always", "once", "no"]
+
+
+async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -> None:
+    person = Person()
+    permissions, _, desk = asking(person, Mode.YOLO)
+    permissions.remember(request(1)[1], Answer("always"))
+    for _ in range(2):
+        task = asyncio.create_task(desk.permission(*request(1, why="the hook wants to know")))
+        await quiet()
+        person.answers[-1].set_result(Answer("no"))
+        assert (await task).choice == "no"
+    assert len(person.asked) == 2
 
 
 async def test_a_mode_that_only_reads_answers_those_who_wait() -> None:
