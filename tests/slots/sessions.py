@@ -4,7 +4,7 @@ An agent runs a short command. It says in one log when it begins and when it end
 So the log alone, without a word of ours, tells how many agents of all programs were at work at each moment.
 
 No program lets its agents go before all are up: a pipe that nobody has opened for writing holds them. So the agents of
-all ask for their slots at the same time.
+all ask for their slots at the same time. (They wait in two calls, because none may take longer than ten minutes.)
 """
 
 import json
@@ -38,6 +38,10 @@ STEERING = ("ANTHROPIC_", "HARNESS_", "MODEL_ID", "FALLBACK_MODEL_ID", "XDG_", "
 SCRIPT = """
 [[reply]]
 tools = [ {{ name = "bash", input = {{ command = '''{say} up >> {log}; : < {gate}''', timeout = 600 }} }} ]
+when = {{ offers = "task" }}
+
+[[reply]]
+tools = [ {{ name = "bash", input = {{ command = ': < {gate}', timeout = 600 }} }} ]
 when = {{ offers = "task" }}
 
 [[reply]]
