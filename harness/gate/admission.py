@@ -171,6 +171,10 @@ class Admission(Generic[Work]):
         """What became of all the work."""
         return replace(self._counts, running=len(self._running), queued=len(self._queue))
 
+    def is_dirty(self, key: str) -> bool:
+        """This conversation is to be asked for again."""
+        return key in self._dirty
+
     def runs(self, key: str) -> bool:
         """Work of this conversation is in flight."""
         return key in self._running

@@ -151,8 +151,9 @@ class Gate(Generic[Work]):
 
         None: nothing; no timer is needed. It may lie in the past.
         """
-        rests = self._conversations.rests_until
-        pauses = [until for key in self._admission.dirty if (until := rests(key)) is not None and until > now]
+        rests, marked = self._conversations.rests_until, self._admission.is_dirty
+        resting = (rests(key) for key in self._conversations.resting if marked(key))  # few, where many may be marked
+        pauses = [until for until in resting if until is not None and until > now]
         sweep = self._conversations.sweep_at
         return min([*pauses, *([] if sweep is None else [sweep])], default=None)
 
