@@ -4,6 +4,7 @@ Agents and commands in the background each pass a gate of their own, so that age
 hold up each other. What comes of work that nobody waits for arrives in one queue, together with what the person types.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
@@ -56,6 +57,7 @@ class Crew:
         """
         self._conversation = conversation
         self._settings = settings
+        self._processes = shared.processes
         emit = conversation.emit
         self.incoming = Incoming(emit)
         """What has arrived and what was typed."""
@@ -156,9 +158,15 @@ class Crew:
         self.commands.recall(told)
 
     async def aclose(self) -> None:
-        """End all of it; nobody is told any more."""
+        """End all of it, with every process of the program; nobody is told any more."""
         async with AsyncExitStack() as closing:
             closing.push_async_callback(self.command_gate.aclose)
-            closing.push_async_callback(self.commands.aclose)
-            closing.push_async_callback(self.agents.aclose)
+            closing.push_async_callback(self._end)
             closing.push_async_callback(self.agent_gate.aclose)
+
+    async def _end(self) -> None:
+        """End all of it at the same time: what resists takes seconds, and they must not add up (resilience D11)."""
+        ends = (self.agents.aclose(), self.commands.aclose(), self._processes.aclose())
+        for error in await asyncio.gather(*ends, return_exceptions=True):
+            if isinstance(error, BaseException):
+                raise error
