@@ -1,0 +1,160 @@
+"""A program that ends while agents and commands work for it, in each way it can: nothing of them is left (issue 6).
+
+Then the session is gone on with, twice: what became of them is told once.
+"""
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from uuid import uuid4
+
+import pytest
+
+from harness.events import AgentCreated, AgentEnded, Arrived, CommandEnd, CommandEnded, Delivered, MessageAdded, Origin
+from harness.journal import read
+from tests.processes.traces import NAME, Trace
+from tests.ui.program import Place, run
+from tests.ui.warm import Fork, begin
+
+pytestmark = pytest.mark.anyio
+
+BOUND_S = 3 + 1 + 1
+"""TERM, KILL, and a second to look for what is left."""
+SCRIPT = """
+[[reply]]
+tools = [
+    { name = "bash", input = { command = "echo up >> LOG; sleep 300", background = true } },
+    { name = "bash", input = { command = "STUBBORN", background = true } },
+    { name = "bash", input = { command = "HIDDEN", background = true } },
+    { name = "task", times = 2, input = { description = "part {n}", prompt = "Do it.", background = true } },
+]
+when = { offers = "task" }
+
+[[reply]]
+tools = [ { name = "bash", input = { command = "echo up >> LOG; : < GATE" } } ]
+when = { offers = "task" }
+
+[[reply]]
+text = "All of it has begun."
+when = { offers = "task" }
+
+[[reply]]
+tools = [ { name = "bash", input = { command = "STUBBORN" } } ]
+when = { lacks = "task" }
+times = 2
+"""
+HIDDEN = "( setsid sh -c 'echo up >> LOG; exec sleep 300' & ) ; sleep 300"
+STUBBORN = "trap '' TERM; echo up >> LOG; while :; do sleep 0.1; done"
+UP = 6
+"""Commands that say so: three in the background, one of each agent, one that the turn waits for."""
+
+
+class Busy:
+    """A program at whose expense all this works."""
+
+    def __init__(self, folder: Path, arguments: tuple[str, ...], typed: str) -> None:
+        self.trace = Trace(uuid4().hex)
+        self.place = Place(folder / "work")
+        self.place.folder.mkdir()
+        self._log, self._gate = folder / "log", folder / "gate"
+        os.mkfifo(self._gate)
+        script = folder / "script.toml"
+        text = SCRIPT.replace("STUBBORN", STUBBORN).replace("HIDDEN", HIDDEN)
+        script.write_text(text.replace("LOG", str(self._log)).replace("GATE", str(self._gate)))
+        flags = ("--practice", str(script), "--yolo", *arguments)
+        (folder / "typed").write_text(typed)
+        with (folder / "typed").open("rb") as typing, (folder / "out").open("wb") as out:
+            given = (typing.fileno(), out.fileno(), out.fileno())
+            environment = self.place.environment | {NAME: self.trace.value}
+            self.program: Fork = begin(self.place.folder, flags, environment, given)
+
+    def up(self) -> None:
+        """Wait until all of it works."""
+        until, pause = time.monotonic() + 60, Event()
+        while not self._log.exists() or self._log.read_text().count("up") < UP:
+            assert time.monotonic() < until, self._log.read_text() if self._log.exists() else "nothing is up"
+            assert self.program.poll() is None
+            pause.wait(0.02)
+
+    def let_turn_end(self) -> None:
+        """The command that the turn waits for ends."""
+        os.close(os.open(self._gate, os.O_WRONLY))
+
+    @property
+    def events(self) -> list[object]:
+        """What its journal holds."""
+        (path,) = self.place.state.glob("sessions/*/*.jsonl")
+        return [record.event for record in read(path).records]
+
+
+@contextmanager
+def busy(folder: Path, *arguments: str, typed: str = "") -> Iterator[Busy]:
+    """A program that is up with all its agents and commands."""
+    here = Busy(folder, arguments, typed)
+    try:
+        here.up()
+        yield here
+    finally:
+        here.program.kill()
+        for process in here.trace.left(within_s=6):
+            process.kill()
+
+
+def count(events: list[object], kind: type[object]) -> int:
+    return sum(isinstance(event, kind) for event in events)
+
+
+async def check_told(here: Busy, command_end: CommandEnd) -> None:
+    """Everything has one end, and the model hears of it once, however often the session is gone on with."""
+    goes_on = here.place.folder.parent / "goes-on.toml"
+    goes_on.write_text('[[reply]]\ntext = "I see."\ntimes = 9\n')
+    for _ in range(2):
+        ended = await run(here.place, "-c", "--practice", str(goes_on), "-p", "What became of it?")
+        assert (ended.code, ended.out) == (0, "I see.\n")
+    events = here.events
+    assert count(events, AgentCreated) == count(events, AgentEnded) == 2
+    ends = {event.command: event.end for event in events if isinstance(event, CommandEnded)}
+    assert ends == dict.fromkeys(("b1", "b2", "b3"), command_end)
+    assert count(events, CommandEnded) == 3
+    arrived = [event for event in events if isinstance(event, Arrived)]
+    assert Counter(event.source for event in arrived) == Counter(("a1", "a2", "b1", "b2", "b3"))
+    delivered = [number for event in events if isinstance(event, Delivered) for number in event.numbers]
+    assert sorted(delivered) == sorted(event.number for event in arrived)
+    (message,) = [
+        event.message for event in events if isinstance(event, MessageAdded) and event.origin is Origin.ARRIVAL
+    ]
+    assert all(f'from="{source}"' in message.text for source in ("a1", "a2", "b1", "b2", "b3"))
+
+
+def check_gone(here: Busy, code: int) -> None:
+    """It ends with this code, and nothing lives on; called at the moment at which it begins to end."""
+    began = time.monotonic()
+    assert here.program.wait() == code
+    assert here.trace.left(within_s=began + BOUND_S - time.monotonic() if code < 0 else 0.0) == []
+    assert time.monotonic() - began < BOUND_S
+
+
+async def test_one_that_is_killed(tmp_path: Path) -> None:
+    with busy(tmp_path, "-p", "Go.") as here:
+        os.kill(here.program.pid, signal.SIGKILL)
+        check_gone(here, -signal.SIGKILL)
+        await check_told(here, CommandEnd.LOST)
+
+
+async def test_one_that_is_asked_to_end(tmp_path: Path) -> None:
+    with busy(tmp_path, "-p", "Go.") as here:
+        os.kill(here.program.pid, signal.SIGTERM)
+        check_gone(here, 128 + signal.SIGTERM)
+        await check_told(here, CommandEnd.SHUT_DOWN)
+
+
+async def test_one_that_is_closed(tmp_path: Path) -> None:
+    with busy(tmp_path, "--plain", typed="Go.\n/exit\n") as here:
+        here.let_turn_end()
+        check_gone(here, 0)
+        await check_told(here, CommandEnd.SHUT_DOWN)
