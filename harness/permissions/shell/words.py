@@ -1,0 +1,77 @@
+"""What a command line is made of, once its quoting is understood."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Unreadable(Exception):  # noqa: N818  it says what the line is
+    """What the line would do cannot be told for certain. Its text ends the sentence "it cannot be read: …"."""
+
+
+class WordKind(Enum):
+    """How much of a word is known before the shell has run."""
+
+    LITERAL = "literal"
+    GLOB = "glob"
+    """A file pattern: one word for each file that fits, or the pattern itself."""
+    PIPE = "pipe"
+    """The output or input of commands, under a name that the shell makes up: <(…), >(…)."""
+    UNKNOWN = "unknown"
+    """A variable, the output of commands, braces: any text, and as many words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a command."""
+
+    text: str
+    """Without quotes; what is not known is left as it is written."""
+    kind: WordKind = WordKind.LITERAL
+    home: bool = False
+    """It begins with a ~ that stands for the home folder."""
+
+    @property
+    def known(self) -> bool:
+        """The command gets exactly this text."""
+        return self.kind is WordKind.LITERAL and not self.home
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """NAME=value before a command, or alone; the variable of a `for`."""
+
+    name: str
+    value: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """Where the input or output of a command goes."""
+
+    operator: str
+    """As written, without the number before it: >, >>, <, <>, >|, &>, &>>, >&."""
+    target: Word
+
+    @property
+    def writes(self) -> bool:
+        """It makes or changes what it names."""
+        return self.operator != "<"
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """One command with what stands before and behind it."""
+
+    words: tuple[Word, ...]
+    """The program and its arguments; empty where there are only assignments or redirections."""
+    assignments: tuple[Assignment, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    repeated: bool = False
+    """It stands in a loop."""
+    text: str = ""
+    """As written."""
+
+    @property
+    def program(self) -> str | None:
+        """The first word; None where there is none or it is not known."""
+        return self.words[0].text if self.words and self.words[0].known else None
