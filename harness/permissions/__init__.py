@@ -1,7 +1,10 @@
 """Who may do what: the question before anything that writes or runs."""
 
+from harness.permissions.book import RuleBook
 from harness.permissions.hooked import with_verdict
 from harness.permissions.permissions import Permissions, Rule
+from harness.permissions.rules import PermissionRule, RuleError, Scope, Verdict, parse_rule
+from harness.permissions.surroundings import Surroundings
 from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
 
 __all__ = [
@@ -12,7 +15,14 @@ __all__ = [
     "Deny",
     "Mode",
     "PermissionRequest",
+    "PermissionRule",
     "Permissions",
     "Rule",
+    "RuleBook",
+    "RuleError",
+    "Scope",
+    "Surroundings",
+    "Verdict",
+    "parse_rule",
     "with_verdict",
 ]

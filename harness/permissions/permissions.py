@@ -1,29 +1,41 @@
-"""The decision before a tool call. Pure: no files, no clock, no questions asked here."""
+"""The decision before a tool call. Pure: no files, no clock, no questions asked here.
+
+In this order: rules written in code, rules that deny, reading, a session that only reads, what a person has answered,
+the mode that allows everything, rules that ask, what is dangerous, rules that allow and commands that only look, and
+at last the mode. So deny beats ask, ask beats allow, and what is dangerous is asked about in every mode that asks.
+"""
 
 import json
 from collections.abc import Callable
 
+from harness.permissions.book import Judgement, RuleBook
+from harness.permissions.rules import RuleError, Scope, Verdict
 from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
 from harness.tools.tool import Effect
 
 Rule = Callable[[PermissionRequest], Decision | None]
-"""A rule decides a request or passes it on with None. Rules must be pure; they are asked in order and the first
-decision counts, before the mode and before what a person once answered. Richer rules (patterns, read-only commands,
-paths outside the workspace) are added as further rules, not as branches in `Permissions`."""
+"""A rule in code decides a request or passes it on with None. Such rules must be pure; they are asked in order and the
+first decision counts, before everything else."""
 
 SHELL = "bash"
 
 
 class Permissions:
-    """Decides requests by rules, by effect, by remembered answers and by mode, in this order.
+    """Decides requests by rules, by effect, by remembered answers and by mode.
 
     A session that only reads is the exception: there no earlier answer counts.
     """
 
-    def __init__(self, mode: Mode, rules: tuple[Rule, ...] = ()) -> None:
+    def __init__(self, mode: Mode, rules: tuple[Rule, ...] = (), book: RuleBook | None = None) -> None:
+        """`book`: the rules that a person writes, and what is known of commands and places; None: only the modes."""
         self.mode = mode
         self.rules = rules
+        self.book = book
         self._always: set[tuple[str, str]] = set()
+
+    def paths(self, request: PermissionRequest) -> dict[str, bool]:
+        """The paths whose real places `decide` wants to know, and whether each is a file pattern."""
+        return {} if self.book is None else self.book.paths(request)
 
     def decide(self, request: PermissionRequest) -> Decision:
         """May this call run?"""
@@ -32,37 +44,94 @@ class Permissions:
                 return decision
         if request.outside is not None:
             return Deny(f"{request.outside} is outside the workspace", by="rule")
-        if request.effect is Effect.READ:
-            return Allow("reading inside the workspace is always allowed")
-        if request.effect is Effect.DELEGATE:
-            return Allow("each call of the agent is decided by itself")
-        if self.mode is Mode.DENY:
-            why = f"this session only reads, and {request.tool} {_verb(request.effect)}"
-            return Deny(f"{why}; only the person can change that, with /mode or --yolo", by="mode")
-        if _scope(request) in self._always:
-            return Allow("allowed for this session", by="person")
+        judgement = None if self.book is None else self.book.judge(request)
+        if judgement is not None and judgement.denied:
+            return Deny(judgement.denied, by="rule")
+        match request.effect:
+            case Effect.READ:
+                return self._looking(judgement, "reading inside the workspace is always allowed")
+            case Effect.DELEGATE:
+                return self._looking(judgement, "each call of the agent is decided by itself")
+            case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
+                why = f"this session only reads, and {request.tool} {_verb(request.effect)}"
+                return Deny(f"{why}; only the person can change that, with /mode or --yolo", by="mode")
+            case _ if judgement is None:
+                return self._by_answer(request) or self._by_mode(request)
+            case _:
+                return self._judged(request, judgement)
+
+    def _looking(self, judgement: Judgement | None, why: str) -> Decision:
+        if judgement is None:
+            return Allow(why)
+        if self.mode is Mode.YOLO:
+            return self._everything(judgement)
+        if reason := judgement.perhaps_denied or judgement.asked:
+            return Ask(reason)
+        return Ask(judgement.dangerous) if judgement.dangerous else Allow(why)
+
+    def _judged(self, request: PermissionRequest, judgement: Judgement) -> Decision:
+        if _is_one_call(request) and (answered := self._by_answer(request)) is not None:
+            return answered
+        if self.mode is Mode.YOLO:
+            return self._everything(judgement)
+        if reason := judgement.perhaps_denied or judgement.asked:
+            return Ask(reason)
+        if judgement.dangerous:
+            return Ask(f"{request.tool} does something dangerous, {judgement.dangerous}")
+        if not judgement.missing:
+            return Allow(judgement.allowed, by="rule" if judgement.by_rule else "default")
+        decision = self._by_answer(request) or self._by_mode(request)
+        if isinstance(decision, Ask):
+            about = "" if judgement.missing == "the call" else f", and no rule allows {judgement.missing}"
+            return Ask(decision.why + (about if request.tool == SHELL else ""), judgement.offers, firm=False)
+        return decision
+
+    def _everything(self, judgement: Judgement) -> Decision:
+        """What the mode yolo says; only a denial counts there, also one that may be meant."""
+        if judgement.perhaps_denied:
+            return Ask(judgement.perhaps_denied)
+        return Allow("everything is allowed in this mode", by="mode", dangerous=judgement.dangerous)
+
+    def _by_answer(self, request: PermissionRequest) -> Allow | None:
+        return Allow("allowed for this session", by="person") if _scope(request) in self._always else None
+
+    def _by_mode(self, request: PermissionRequest) -> Decision:
         match self.mode:
             case Mode.YOLO:
                 return Allow("everything is allowed in this mode", by="mode")
             case Mode.EDITS if request.effect is Effect.WRITE:
                 return Allow("writing inside the workspace is allowed in this mode", by="mode")
-            case Mode.ASK | Mode.EDITS:
+            case _:
                 return Ask(f"{request.tool} {_verb(request.effect)}", firm=False)
 
     def remember(self, request: PermissionRequest, answer: Answer) -> Allow | Deny:
         """What an answer means for this request; "always" also counts for later ones of the same scope.
 
-        The scope is the tool for one that writes files, exactly this command line for bash, and exactly this
-        input for any other tool that runs things.
+        Without rules in the answer the scope is the tool for one that writes files, exactly this command line for
+        bash, and exactly this input for any other tool that runs things. With rules it is what they allow, for this
+        session; a rule that is not understood then allows nothing but this call.
         """
         match answer.choice:
             case "no":
                 return Deny(answer.why, by=answer.by)
             case "once":
                 return Allow(answer.why, by=answer.by)
+            case "always" if answer.rules and self.book is not None:
+                scope = Scope.ALWAYS if answer.keep else Scope.SESSION
+                try:
+                    for rule in [self.book.parse(Verdict.ALLOW, text, scope) for text in answer.rules]:
+                        self.book.add(rule)
+                except RuleError as error:
+                    return Allow(f"only once: {error}", by=answer.by)
+                return Allow(answer.why, by=answer.by)
             case "always":
                 self._always.add(_scope(request))
                 return Allow(answer.why, by=answer.by)
+
+
+def _is_one_call(request: PermissionRequest) -> bool:
+    """An answer for this session was about exactly this call, so that it counts even where it is dangerous."""
+    return request.effect is not Effect.WRITE
 
 
 def _scope(request: PermissionRequest) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """The question, the answers and the decisions."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -40,6 +41,10 @@ class PermissionRequest:
     input: Json
     outside: Path | None = None
     """Where the call would leave the workspace. Nothing may today; the seam for rules that let it (lessons D19)."""
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Where the paths of the call really lead: for each that `Permissions.paths` names, those with links resolved."""
+    offers: tuple[str, ...] = ()
+    """Rules that a person may keep, which together would have allowed the call; none where there are no such rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,10 @@ class Answer:
     why: str = ""
     """The reason, which also goes back to the model (lessons D21)."""
     by: Literal["person", "rule", "mode", "default"] = "person"
+    rules: tuple[str, ...] = ()
+    """With "always": what is allowed from now on, as rules; none: this very call."""
+    keep: bool = False
+    """With rules: they are kept for later sessions, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,8 @@ class Allow:
 
     why: str
     by: By = "default"
+    dangerous: str = ""
+    """What a person would have been asked about, and was not; empty where there is nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,8 @@ class Ask:
     """A person has to decide."""
 
     why: str
+    offers: tuple[str, ...] = ()
+    """Rules that would have allowed it."""
     firm: bool = True
     """False: only the mode wants to know, and a hook may answer in the person's place."""
 

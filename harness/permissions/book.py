@@ -1,0 +1,195 @@
+"""The rules of a session, and what they say about a call. Pure: what only the disk knows comes with the request."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harness.permissions.harmless import harmless_assignment
+from harness.permissions.needs import Need, NeedKind, needs_of, paths_of
+from harness.permissions.offers import offer
+from harness.permissions.rules import Match, PermissionRule, Scope, Verdict, parse_rule
+from harness.permissions.surroundings import Places, Surroundings, leads_to
+from harness.permissions.values import PermissionRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the rules, and what is known of commands, say about a call. Every text names the part that decided."""
+
+    denied: str = ""
+    """A rule denies it."""
+    perhaps_denied: str = ""
+    """It cannot be told whether a rule denies it."""
+    asked: str = ""
+    """A rule wants a person to be asked."""
+    dangerous: str = ""
+    """It is asked about although a pattern may allow it."""
+    missing: str = ""
+    """What nobody has allowed yet; empty where all of it is allowed."""
+    allowed: str = ""
+    """Why, where nothing is missing."""
+    by_rule: bool = False
+    offers: tuple[str, ...] = ()
+    """Rules that together would have allowed what is missing; none where that cannot be said in rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What is the matter with a path or a command."""
+
+    why: str
+    patterns: bool = True
+    """A rule with a wildcard can allow it."""
+
+
+class RuleBook:
+    """Rules in an order that does not matter: deny beats ask, ask beats allow."""
+
+    def __init__(self, around: Surroundings, rules: Iterable[PermissionRule] = ()) -> None:
+        self.around = around
+        self._rules = tuple(rules)
+
+    @property
+    def rules(self) -> tuple[PermissionRule, ...]:
+        """All rules, in the order in which they came."""
+        return self._rules
+
+    def parse(self, verdict: Verdict, text: str, scope: Scope) -> PermissionRule:
+        """A rule for these surroundings. Raises RuleError."""
+        return parse_rule(verdict, text, self.around, scope)
+
+    def add(self, rule: PermissionRule) -> None:
+        """Go by this rule as well."""
+        if rule not in self._rules:
+            self._rules = (*self._rules, rule)
+
+    def remove(self, rule: PermissionRule) -> None:
+        """Do not go by this rule any longer."""
+        self._rules = tuple(one for one in self._rules if one != rule)
+
+    def paths(self, request: PermissionRequest) -> dict[str, bool]:
+        """What has to be looked up on the disk before `judge` knows all it could, and whether it is a file pattern."""
+        return paths_of(needs_of(request, self.around))
+
+    def judge(self, request: PermissionRequest) -> Judgement:
+        """What is to be said about a call."""
+        needs, places = needs_of(request, self.around), request.places
+        denied = self._met(Verdict.DENY, needs, places, Match.YES)
+        if denied:
+            return Judgement(denied=denied)
+        missing: list[tuple[Need, _Problem]] = []
+        dangerous = ""
+        used: list[PermissionRule] = []
+        for need in needs:
+            problem = self._problem(need, places)
+            if problem is None:
+                continue
+            covering = self._covering(need, places, problem)
+            if covering is not None:
+                used.append(covering)
+                continue
+            missing.append((need, problem))
+            if not problem.patterns and not dangerous:
+                dangerous = f"{_quoted(need)}: {problem.why}"
+        offers = [] if dangerous else [offer(need, self.around) for need, _ in missing]
+        return Judgement(
+            perhaps_denied=self._met(Verdict.DENY, needs, places, Match.MAYBE),
+            asked=self._met(Verdict.ASK, needs, places, Match.YES)
+            or self._met(Verdict.ASK, needs, places, Match.MAYBE),
+            dangerous=dangerous,
+            missing=_missing(missing, request),
+            allowed=used[0].told() + " allows it" if used else "it only looks",
+            by_rule=bool(used),
+            offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
+        )
+
+    def _met(self, verdict: Verdict, needs: tuple[Need, ...], places: Places, wanted: Match) -> str:
+        for rule in self._rules:
+            if rule.verdict is not verdict:
+                continue
+            for need in needs:
+                if rule.meets(need, places) is wanted:
+                    link = "is about" if wanted is Match.YES else "may be about"
+                    return f"{rule.told()} {link} {_quoted(need)}"
+        return ""
+
+    def _covering(self, need: Need, places: Places, problem: _Problem) -> PermissionRule | None:
+        for rule in self._rules:
+            if rule.verdict is Verdict.ALLOW and rule.covers(need, places) and (problem.patterns or rule.exact):
+                return rule
+        return None
+
+    def _problem(self, need: Need, places: Places) -> _Problem | None:
+        """Why a need is not met by itself; None where it is."""
+        if need.danger:
+            return _Problem(need.danger, patterns=False)
+        match need.kind:
+            case NeedKind.UNREADABLE:
+                return _Problem(need.shown)
+            case NeedKind.COMMAND:
+                return None if need.looks or need.implied else _command_problem(need)
+            case NeedKind.TOOL:
+                return _Problem("")
+            case _:
+                return self._path_problem(need, places)
+
+    def _path_problem(self, need: Need, places: Places) -> _Problem | None:
+        if not need.paths:
+            return None if need.looks else _Problem("which file that is, is not known")
+        leads = tuple(lead for path in need.paths for lead in leads_to(path, places))
+        real = tuple(lead for path in need.paths for lead in places.get(path) or leads_to(path, places)[:1])
+        if need.kind is NeedKind.READ:
+            if self.around.key(leads):
+                return _Problem("a place for keys", patterns=False)
+            if need.pattern and not all(path in places for path in need.paths):
+                return _Problem("which files that are, is not known")
+            if need.shell and not all(map(self.around.inside, real)):
+                return _Problem("it is outside the workspace")
+            return None
+        if self.around.protected(leads):
+            return _Problem("a protected place, for keys or for what others run by themselves", patterns=False)
+        if need.kind is NeedKind.TOUCH:
+            return None
+        if need.shell and not all(map(self.around.inside, real)):
+            return _Problem("it is outside the workspace", patterns=self._named_outside(need, places))
+        return None if need.implied else _Problem("")
+
+    def _named_outside(self, need: Need, places: Places) -> bool:
+        """A rule about writing names this very place, so that its pattern may count."""
+        return any(
+            rule.verdict is Verdict.ALLOW
+            and rule.path is not None
+            and not self.around.inside(rule.path.folder)
+            and rule.path.folder != "/"
+            and rule.covers(need, places)
+            for rule in self._rules
+        )
+
+
+def _command_problem(need: Need) -> _Problem:
+    sets = [one.name for one in need.assignments if not harmless_assignment(one)]
+    return _Problem(f"it sets {', '.join(sets)}" if sets else "")
+
+
+def _quoted(need: Need) -> str:
+    match need.kind:
+        case NeedKind.UNREADABLE:
+            return f"this line, which cannot be read: {need.shown}"
+        case NeedKind.TOOL:
+            return need.tool
+        case _:
+            shown = " ".join(need.shown.split())
+            return f"`{shown if len(shown) <= 80 else shown[:79] + '…'}`"
+
+
+def _missing(missing: list[tuple[Need, _Problem]], request: PermissionRequest) -> str:
+    """The parts that nobody has allowed, in words; "the call" where that is all of it."""
+    if not missing:
+        return ""
+    need, problem = missing[0]
+    if need.kind is NeedKind.UNREADABLE:
+        return f"the line, which cannot be read: {need.shown}"
+    whole = need.kind is NeedKind.TOOL or need.shown.strip() == str(request.input.get("command", "")).strip()
+    if len(missing) == 1 and whole and not problem.why:
+        return "the call"
+    parts = dict.fromkeys(_quoted(need) + (f" ({problem.why})" if problem.why else "") for need, problem in missing[:3])
+    return ", ".join(parts) + (" and more" if len(missing) > 3 else "")

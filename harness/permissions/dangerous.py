@@ -1,0 +1,309 @@
+"""Commands that a person is asked about in every mode that asks at all, and why."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from harness.permissions.names import names
+from harness.permissions.options import Arguments
+from harness.permissions.shell.through import SHELLS, base_name
+from harness.permissions.shell.words import Simple, Word, WordKind
+
+INTERPRETERS = names("python python2 python3 node deno bun perl ruby php lua osascript pwsh powershell tclsh")
+
+Check = Callable[[Arguments], str]
+"""Says in a few words what is dangerous about a command with these arguments; empty: nothing."""
+
+
+def danger(simple: Simple) -> str:
+    """Why a command is dangerous; empty where it is not known to be."""
+    if not simple.words:
+        return ""
+    first, arguments = simple.words[0], Arguments(simple.words[1:])
+    if not first.known:
+        return "what it runs is known only when the shell has run"
+    name = base_name(first.text)
+    if name in SHELLS:
+        return _shell(arguments)
+    if name in INTERPRETERS or name.startswith("python3."):
+        return _interpreter(arguments)
+    if name == "git":
+        return _git(without_global_options(arguments.words))
+    if name.startswith("mkfs"):
+        return "it formats a disk"
+    check = _CHECKS.get(name)
+    return check(arguments) if check else _NAMES.get(name, "")
+
+
+def without_global_options(words: tuple[Word, ...]) -> Arguments:
+    """The arguments of git from its subcommand on."""
+    position = 0
+    while position < len(words) and words[position].text.startswith("-"):
+        separate = words[position].text in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
+        position += 2 if separate else 1
+    return Arguments(words[position:])
+
+
+# ── text that is run ────────────────────────────────────────────────────────────────────────────
+
+
+def _shell(arguments: Arguments) -> str:
+    if [word.text for word in arguments.words] in (["--version"], ["--help"]):
+        return ""
+    if arguments.has("c"):
+        return "it runs text that is known only when the shell has run"
+    return _script(arguments, "s")
+
+
+def _interpreter(arguments: Arguments) -> str:
+    if any(word.kind is WordKind.PIPE for word in arguments.words):
+        return "it runs the output of another command"
+    if arguments.options and not arguments.positionals:
+        return ""
+    return _script(arguments, "")
+
+
+def _script(arguments: Arguments, reads_input: str) -> str:
+    script = arguments.positionals[0] if arguments.positionals else None
+    if script is None or script.text in ("-", "/dev/stdin") or arguments.has(reads_input):
+        return "it runs whatever its input holds"
+    if script.kind is not WordKind.LITERAL:
+        return "it runs text that is known only when the shell has run"
+    return ""
+
+
+def _sources(arguments: Arguments) -> str:
+    return _script(arguments, "")
+
+
+# ── files and disks ─────────────────────────────────────────────────────────────────────────────
+
+
+def _rm(arguments: Arguments) -> str:
+    if arguments.has("rRf", "--recursive", "--force", "--no-preserve-root"):
+        return "it removes files for good, whole folders or without a question"
+    if any(word.kind is not WordKind.LITERAL or word.text in ("/", "~", "..") for word in arguments.positionals):
+        return "it removes files that are not named one by one"
+    return ""
+
+
+def _find(arguments: Arguments) -> str:
+    texts = [word.text for word in arguments.words]
+    if "-delete" in texts:
+        return "it removes every file that it finds"
+    if {"-fprint", "-fprint0", "-fprintf", "-fls"} & set(texts):
+        return "it writes a file"
+    return ""
+
+
+def _chmod(arguments: Arguments) -> str:
+    mode = arguments.positionals[0].text if arguments.positionals else ""
+    digits = mode.lstrip("0") if mode.isdigit() else ""
+    if digits and (int(digits[-1]) & 2 or len(digits) > 3):
+        return "everybody may write what it changes, or run it as its owner"
+    if not mode.isdigit() and "+" in mode + "=" and _opens(mode):
+        return "everybody may write what it changes, or run it as its owner"
+    return "it changes the rights of whole folders" if arguments.has("R", "--recursive") else ""
+
+
+def _opens(mode: str) -> bool:
+    for part in mode.split(","):
+        who, sign, what = part.partition("+") if "+" in part else part.partition("=")
+        if sign and (("w" in what and (not who or set(who) & set("oa"))) or "s" in what):
+            return True
+    return False
+
+
+def _recursive(why: str) -> Check:
+    return lambda arguments: why if arguments.has("R", "--recursive") else ""
+
+
+def _rsync(arguments: Arguments) -> str:
+    return (
+        "it removes what the other side does not have"
+        if arguments.has("", "--delete", "--del", "--remove-source-files")
+        else ""
+    )
+
+
+def _tar(arguments: Arguments) -> str:
+    return (
+        "it runs commands of its own"
+        if arguments.has("I", "--checkpoint-action", "--to-command", "--use-compress-program")
+        else ""
+    )
+
+
+def _sed(arguments: Arguments) -> str:
+    """Scripts of sed can run and write; a plain s/…/…/ with known flags cannot."""
+    for word in arguments.positionals[:1]:
+        tail = word.text.rsplit(word.text[1:2] or "/", 1)[-1]
+        if word.text[:1] == "s" and ("e" in tail or "w" in tail):
+            return "its script runs or writes something"
+    return ""
+
+
+# ── git ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _git(arguments: Arguments) -> str:
+    if not arguments.words:
+        return ""
+    rest = Arguments(arguments.words[1:])
+    check = _GIT.get(arguments.words[0].text)
+    if check is None:
+        return ""
+    return check(rest)
+
+
+def _git_push(arguments: Arguments) -> str:
+    if arguments.has("f", "--force", "--force-with-lease", "--force-if-includes") or any(
+        word.text.startswith("+") for word in arguments.positionals
+    ):
+        return "it writes over what others have pushed"
+    if arguments.has("d", "--delete", "--mirror", "--prune") or any(
+        word.text.startswith(":") for word in arguments.positionals
+    ):
+        return "it removes branches elsewhere"
+    return ""
+
+
+def _git_checkout(arguments: Arguments) -> str:
+    dashes = any(word.text == "--" for word in arguments.words)
+    if dashes or arguments.has("f", "--force") or any(word.text == "." for word in arguments.positionals):
+        return "changes that were not committed are lost"
+    return ""
+
+
+def _first(names: tuple[str, ...], why: str) -> Check:
+    return lambda arguments: why if arguments.positionals and arguments.positionals[0].text in names else ""
+
+
+def _with(why: str, short: str, *long: str) -> Check:
+    return lambda arguments: why if arguments.has(short, *long) else ""
+
+
+def _always(why: str) -> Check:
+    return lambda arguments: why
+
+
+_LOST = "changes that were not committed are lost"
+_GIT: Mapping[str, Check] = MappingProxyType(
+    {
+        "push": _git_push,
+        "reset": _with(_LOST, "", "--hard", "--merge", "--keep"),
+        "checkout": _git_checkout,
+        "switch": _with(_LOST, "fC", "--force", "--discard-changes", "--force-create"),
+        "restore": lambda arguments: (
+            "" if arguments.has("S", "--staged") and not arguments.has("W", "--worktree") else _LOST
+        ),
+        "clean": lambda arguments: "" if arguments.has("n", "--dry-run") else "it removes files that git does not know",
+        "branch": _with("a branch is removed whether it is merged or not", "DM", "--force", "--delete"),
+        "tag": _with("a tag is removed or moved", "df", "--delete", "--force"),
+        "stash": _first(("drop", "clear"), "stashed changes are removed for good"),
+        "rm": _with("it removes files", "rf", "--force"),
+        "filter-branch": _always("it writes history anew"),
+        "filter-repo": _always("it writes history anew"),
+        "reflog": _first(("expire", "delete"), "it removes what lost commits are found by"),
+        "gc": _with("it removes what lost commits are found by", "", "--prune"),
+        "update-ref": _with("a branch is removed", "d"),
+        "worktree": lambda arguments: (
+            "a work tree is removed with its changes"
+            if arguments.has("f", "--force") and arguments.positionals[:1] and arguments.positionals[0].text == "remove"
+            else ""
+        ),
+        "config": lambda arguments: (
+            "git runs what it says"
+            if not arguments.has("l", "--get", "--list", "--get-all", "--get-regexp")
+            and any(_obeyed(word.text) for word in arguments.positionals)
+            else ""
+        ),
+        "submodule": _first(("foreach", "deinit"), "it runs a command in every submodule or removes them"),
+    }
+)
+
+
+def _obeyed(key: str) -> bool:
+    """A setting of git that is a command, or the place of one."""
+    key = key.lower()
+    return key.startswith(("alias.", "core.", "filter.", "diff.", "merge.", "credential.", "url.", "include", "gpg."))
+
+
+# ── the rest ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _docker(arguments: Arguments) -> str:
+    words = [word.text for word in arguments.positionals]
+    if arguments.has("", "--privileged") or any(word.startswith(("/:", "/var/run/docker.sock")) for word in words):
+        return "the container may do anything to this machine"
+    if words[:2] in (["system", "prune"], ["volume", "prune"], ["volume", "rm"], ["image", "prune"]):
+        return "it removes images or data"
+    return ""
+
+
+def _systemctl(arguments: Arguments) -> str:
+    ends = ("poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "rescue", "emergency")
+    words = [word.text for word in arguments.positionals]
+    return "it stops this machine" if words and words[0] in ends else ""
+
+
+_ANOTHER = "it runs as another user"
+_DISK = "it writes to a disk past its files"
+_STOPS = "it stops this machine"
+_ENDS = "it ends processes by name or all at once"
+_OUT = "what is published cannot be taken back"
+
+_CHECKS: Mapping[str, Check] = MappingProxyType(
+    {
+        "rm": _rm,
+        "find": _find,
+        "chmod": _chmod,
+        "chown": _recursive("it changes the owner of whole folders"),
+        "chgrp": _recursive("it changes the group of whole folders"),
+        "rsync": _rsync,
+        "tar": _tar,
+        "sed": _sed,
+        "source": _sources,
+        ".": _sources,
+        "docker": _docker,
+        "podman": _docker,
+        "systemctl": _systemctl,
+        "eval": _always("it runs text that is known only when the shell has run"),
+        "trap": _always("it runs text that is known only when the shell has run"),
+        "kill": lambda arguments: _ENDS if any(word.text == "-1" for word in arguments.words[-1:]) else "",
+        "crontab": lambda arguments: "" if arguments.has("l") else "it changes what runs later by itself",
+        "npm": _first(("publish", "unpublish"), _OUT),
+        "pnpm": _first(("publish", "unpublish"), _OUT),
+        "yarn": _first(("publish",), _OUT),
+        "cargo": _first(("publish", "yank"), _OUT),
+        "gem": _first(("push", "yank"), _OUT),
+        "twine": _first(("upload",), _OUT),
+        "terraform": _first(("apply", "destroy"), "it changes machines elsewhere"),
+        "tofu": _first(("apply", "destroy"), "it changes machines elsewhere"),
+        "kubectl": _first(("delete", "drain"), "it removes what runs elsewhere"),
+        "helm": _first(("uninstall", "delete"), "it removes what runs elsewhere"),
+        "printf": _with("it sets a variable by a name that may run commands", "v"),
+    }
+)
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("sudo", "su", "doas", "pkexec", "runuser"), _ANOTHER),
+        **dict.fromkeys(
+            ("dd", "fdisk", "sfdisk", "parted", "wipefs", "mkswap", "blkdiscard", "hdparm", "diskutil"), _DISK
+        ),
+        **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff", "init", "telinit"), _STOPS),
+        **dict.fromkeys(("killall", "pkill", "killall5", "skill"), _ENDS),
+        **dict.fromkeys(("mount", "umount", "losetup", "cryptsetup"), "it changes which disks are where"),
+        **dict.fromkeys(("useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo"), "it changes who may log in"),
+        **dict.fromkeys(("iptables", "nft", "ufw"), "it changes what reaches this machine"),
+        "shred": "it removes files for good",
+        "srm": "it removes files for good",
+        "insmod": "it changes the kernel",
+        "modprobe": "it changes the kernel",
+        "alias": "other commands mean something else then",
+        "enable": "other commands mean something else then",
+        "parallel": "it runs commands that it makes up",
+        "at": "it runs something later by itself",
+        "chroot": "it runs in another root",
+        "nsenter": "it runs in another root",
+    }
+)

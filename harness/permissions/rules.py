@@ -1,0 +1,280 @@
+"""Rules: what a person allows, denies, or wants to be asked about.
+
+    bash(npm run *)     read(~/.ssh/**)     write(src/**)     task
+
+In brackets after `bash` stands a command: each word as it is, a * inside a word for any text, a * at the end for any
+further words. After `read` and `write` stands a path: * within a name, ** across folders; it begins at the workspace,
+at ~ or at /. Without brackets a rule is about every command, every path, or the tool of that name.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from functools import cached_property
+
+from harness.permissions.dangerous import without_global_options
+from harness.permissions.harmless import harmless_assignment
+from harness.permissions.needs import SHELL, Need, NeedKind
+from harness.permissions.shell.reading import read_line
+from harness.permissions.shell.through import base_name
+from harness.permissions.shell.words import Assignment, Unreadable, Word, WordKind
+from harness.permissions.surroundings import PathPattern, Places, Surroundings, leads_to
+
+READ, WRITE = "read", "write"
+FILE_TOOLS = {"read_file": READ, "grep": READ, "glob": READ, "write_file": WRITE, "edit_file": WRITE}
+_WRITTEN = re.compile(r"([A-Za-z_][A-Za-z0-9_.:-]*)\s*(?:\((.*)\))?", re.DOTALL)
+
+
+class RuleError(ValueError):
+    """A rule is not understood. Its text is the end of a sentence that begins with the rule."""
+
+
+class Verdict(StrEnum):
+    """What a rule says."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Scope(StrEnum):
+    """Where a rule comes from, and how long it holds."""
+
+    SETTINGS = "settings"
+    SESSION = "session"
+    ALWAYS = "always"
+    """It is kept in the file of the person."""
+
+
+class Match(Enum):
+    """Whether a rule is about something."""
+
+    NO = 0
+    MAYBE = 1
+    """It depends on what the shell makes of the line."""
+    YES = 2
+
+
+@dataclass(frozen=True)
+class PermissionRule:
+    """One rule. Make one with `parse_rule`."""
+
+    verdict: Verdict
+    text: str
+    """As written, without superfluous spaces."""
+    subject: str
+    """bash, read, write, or the name of a tool."""
+    command: tuple[Word, ...] | None = None
+    assignments: tuple[Assignment, ...] = ()
+    path: PathPattern | None = None
+    scope: Scope = Scope.SETTINGS
+    real_folder: str = ""
+    """Where the folder of the path pattern really is, if a link leads to it; empty: where it says."""
+
+    @property
+    def exact(self) -> bool:
+        """It has no wildcard, so that it covers even what is dangerous."""
+        if self.path is not None:
+            return self.path.exact
+        return self.command is not None and all(word.kind is WordKind.LITERAL for word in self.command)
+
+    def told(self) -> str:
+        """The rule and where it stands, for a reason."""
+        return f"the rule {self.verdict} {self.text} ({_ORIGINS[self.scope]})"
+
+    def covers(self, need: Need, places: Places) -> bool:
+        """Allowing: it covers all of this need, whatever the shell makes of it."""
+        match need.kind:
+            case NeedKind.COMMAND:
+                return self._covers_command(need.words, need.assignments)
+            case NeedKind.READ | NeedKind.TOUCH if self.subject == SHELL:
+                return bool(need.words) and self._covers_command(need.words, ())
+            case NeedKind.WRITE if self.subject == SHELL:
+                return self.exact and bool(need.words) and self._covers_command(need.words, ())
+            case NeedKind.READ | NeedKind.WRITE | NeedKind.TOUCH:
+                return self._is_about_tool(need) or self._covers_paths(need, places)
+            case NeedKind.TOOL:
+                return self._is_about_tool(need)
+            case NeedKind.UNREADABLE:
+                return False
+
+    def meets(self, need: Need, places: Places) -> Match:
+        """Denying or asking: it is about some of this need, as far as can be told."""
+        if self._is_about_tool(need):
+            return Match.YES
+        if self.subject == SHELL:
+            return self._meets_command(need)
+        if self.path is None or need.kind in (NeedKind.COMMAND, NeedKind.TOOL):
+            return Match.NO
+        if need.kind is NeedKind.UNREADABLE:
+            return Match.MAYBE
+        wanted = {READ: (NeedKind.READ, NeedKind.TOUCH), WRITE: (NeedKind.WRITE, NeedKind.TOUCH)}[self.subject]
+        if need.kind not in wanted:
+            return Match.NO
+        found = self._meets_paths(need, places)
+        return Match.MAYBE if found is Match.YES and (self.subject, need.kind) == (WRITE, NeedKind.TOUCH) else found
+
+    def _is_about_tool(self, need: Need) -> bool:
+        return self.subject == need.tool and self.subject != SHELL
+
+    # ── commands ────────────────────────────────────────────────────────────────────────────────
+
+    def _covers_command(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...]) -> bool:
+        if self.subject != SHELL:
+            return False
+        if not all(harmless_assignment(one) or one in self.assignments for one in assignments):
+            return False
+        if self.command is None:
+            return bool(words) and not any(map(_surprising, words))
+        return not any(map(_surprising, words)) and _fits(self.command, words, unknown=False)
+
+    def _meets_command(self, need: Need) -> Match:
+        if need.kind is NeedKind.UNREADABLE:
+            return Match.MAYBE
+        if need.kind is not NeedKind.COMMAND or not need.words:
+            return Match.NO
+        if self.command is None:
+            return Match.YES
+        for words in _views(need.words):
+            if _fits(self._folded, words, unknown=False):
+                return Match.YES
+        return (
+            Match.MAYBE if any(_fits(self._folded, words, unknown=True) for words in _views(need.words)) else Match.NO
+        )
+
+    @cached_property
+    def _folded(self) -> tuple[Word, ...]:
+        """The command with its program in small letters and without its folder."""
+        assert self.command is not None
+        first = self.command[0]
+        return (Word(base_name(first.text), first.kind), *self.command[1:])
+
+    # ── paths ───────────────────────────────────────────────────────────────────────────────────
+
+    def _covers_paths(self, need: Need, places: Places) -> bool:
+        wanted = {READ: (NeedKind.READ,), WRITE: (NeedKind.WRITE,)}.get(self.subject, ())
+        if self.path is None or need.kind not in wanted or not need.paths:
+            return False
+        return all(
+            self.path.covers(real) for path in need.paths for real in places.get(path) or leads_to(path, places)[:1]
+        )
+
+    def _meets_paths(self, need: Need, places: Places) -> Match:
+        assert self.path is not None
+        if not need.paths:
+            return Match.NO if need.looks else Match.MAYBE
+        best = Match.NO
+        for path in need.paths:
+            for lead in leads_to(path, places):
+                if self.path.touches(lead) or (self._elsewhere is not None and self._elsewhere.touches(lead)):
+                    return Match.YES
+                folder = self.path.folder.casefold()
+                if folder != "/" and folder.startswith(f"{lead.casefold().rstrip('/')}/"):
+                    best = Match.MAYBE
+            if need.pattern and path not in places:
+                best = Match.MAYBE
+        return best
+
+    @cached_property
+    def _elsewhere(self) -> PathPattern | None:
+        """The pattern by the real name of its folder."""
+        if self.path is None or not self.real_folder or self.real_folder == self.path.folder:
+            return None
+        return PathPattern(self.real_folder + self.path.text[len(self.path.folder) :])
+
+
+_ORIGINS = {Scope.SETTINGS: "of the settings", Scope.SESSION: "of this session", Scope.ALWAYS: "that you keep"}
+
+
+def parse_rule(verdict: Verdict, text: str, around: Surroundings, scope: Scope = Scope.SETTINGS) -> PermissionRule:
+    """A rule as it is written. Raises RuleError."""
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None:
+        raise RuleError("is no rule; write for example bash(npm run *), write(src/**), or the name of a tool")
+    subject, inner = found[1], found[2]
+    pattern = (inner or "").strip()
+    if inner is not None and not pattern:
+        raise RuleError("has nothing in its brackets; leave them out to mean everything")
+    plain = f"{subject}({pattern})" if pattern else subject
+    if subject == SHELL and pattern:
+        words, assignments = _command_pattern(pattern)
+        return PermissionRule(verdict, plain, subject, words, assignments, scope=scope)
+    if subject in (READ, WRITE):
+        path = around.pattern(pattern) if pattern else PathPattern("/**")
+        return PermissionRule(verdict, plain, subject, path=path, scope=scope)
+    if pattern:
+        instead = FILE_TOOLS.get(subject)
+        raise RuleError(
+            f"has a pattern that means nothing for this tool; write {f'{instead}({pattern})' if instead else subject}"
+        )
+    return PermissionRule(verdict, plain, subject, scope=scope)
+
+
+def _command_pattern(pattern: str) -> tuple[tuple[Word, ...] | None, tuple[Assignment, ...]]:
+    if pattern in ("*", "**"):
+        return None, ()
+    try:
+        commands = read_line(pattern)
+    except Unreadable as unreadable:
+        raise RuleError(f"holds no plain command: {unreadable}") from unreadable
+    if len(commands) != 1 or commands[0].redirects or not commands[0].words:
+        raise RuleError("has to hold one command, without redirections; write a rule for each")
+    [simple] = commands
+    if any(word.kind in (WordKind.UNKNOWN, WordKind.PIPE) for word in simple.words):
+        raise RuleError("has a variable or a substitution in it; write the text itself, or a *")
+    if simple.words[0].kind is not WordKind.LITERAL:
+        raise RuleError("has to name the program")
+    return simple.words, simple.assignments
+
+
+def _surprising(word: Word) -> bool:
+    """It may turn out to be something that nobody has allowed."""
+    return word.kind is WordKind.UNKNOWN or (word.kind is WordKind.GLOB and word.text[:1] in "*?[")
+
+
+def _views(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
+    """The same command in other words: by the bare name of its program, git without options before its subcommand."""
+    first = words[0]
+    named = (Word(base_name(first.text), first.kind), *words[1:])
+    if named[0].text != "git":
+        return (named,)
+    return (named, (named[0], *without_global_options(words[1:]).words))
+
+
+def _fits(pattern: Sequence[Word], words: Sequence[Word], *, unknown: bool) -> bool:
+    """Whether words fit a pattern; `unknown`: those that are not known may be any text and any number of words."""
+    reach = {0}
+    total = len(pattern)
+    for word in words:
+        reach = _closed(pattern, reach)
+        following = set()
+        for at in reach:
+            open_end = at == total - 1 and _is_rest(pattern[at])
+            if open_end or (at < total and (not unknown or word.kind is WordKind.LITERAL) and _one(pattern[at], word)):
+                following.add(at if open_end else at + 1)
+            if unknown and word.kind not in (WordKind.LITERAL, WordKind.PIPE):
+                following |= set(range(at, total + 1))
+        reach = following
+        if not reach:
+            return False
+    return total in _closed(pattern, reach)
+
+
+def _closed(pattern: Sequence[Word], reach: set[int]) -> set[int]:
+    """A * at the end may stand for nothing."""
+    last = len(pattern) - 1
+    return reach | {last + 1} if last in reach and _is_rest(pattern[last]) else reach
+
+
+def _is_rest(word: Word) -> bool:
+    return word.kind is WordKind.GLOB and word.text in ("*", "**")
+
+
+def _one(pattern: Word, word: Word) -> bool:
+    if word.kind in (WordKind.UNKNOWN, WordKind.PIPE):
+        return False
+    if pattern.kind is not WordKind.GLOB:
+        return (pattern.text, pattern.home) == (word.text, word.home) and word.kind is WordKind.LITERAL
+    parts = map(re.escape, pattern.text.split("*"))
+    return re.fullmatch(".*".join(parts), word.text, re.DOTALL) is not None

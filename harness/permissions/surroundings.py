@@ -1,0 +1,186 @@
+"""Where a session works, and which places around it are not to be touched unasked. Pure: paths are only text here."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+
+KEYS = (
+    "~/.ssh/**",
+    "~/.gnupg/**",
+    "~/.aws/**",
+    "~/.azure/**",
+    "~/.kube/**",
+    "~/.docker/config.json",
+    "~/.config/gcloud/**",
+    "~/.config/gh/**",
+    "~/.config/harness/**",
+    "~/.netrc",
+    "~/.npmrc",
+    "~/.pypirc",
+    "~/.pgpass",
+    "~/.my.cnf",
+    "~/.git-credentials",
+    "~/.cargo/credentials*",
+    "~/.password-store/**",
+    "~/.local/share/keyrings/**",
+    "~/Library/Keychains/**",
+    "/etc/shadow*",
+    "/etc/gshadow*",
+    "/etc/sudoers*",
+    "/etc/ssh/ssh_host_*",
+    "/proc/**/environ",
+    "/proc/**/mem",
+    "**/id_rsa",
+    "**/id_dsa",
+    "**/id_ecdsa",
+    "**/id_ed25519",
+    "**/*.pem",
+    "**/*.key",
+    "**/*.p12",
+    "**/*.pfx",
+    "**/.env",
+    "**/.env.local",
+    "**/.env.production",
+    "**/.netrc",
+)
+"""Places that hold keys: reading them is asked about."""
+START_UP = (
+    "~/.bashrc",
+    "~/.bash_profile",
+    "~/.bash_login",
+    "~/.bash_logout",
+    "~/.bash_aliases",
+    "~/.profile",
+    "~/.zshrc",
+    "~/.zshenv",
+    "~/.zprofile",
+    "~/.zlogin",
+    "~/.inputrc",
+    "~/.gitconfig",
+    "~/.config/git/**",
+    "~/.config/fish/**",
+    "~/.config/autostart/**",
+    "~/.config/systemd/**",
+    "~/Library/LaunchAgents/**",
+)
+"""What a shell, git or the desktop runs by itself."""
+OF_THE_PROJECT = (
+    "**/.git",
+    "**/.git/**",
+    "**/.harness",
+    "**/.harness/**",
+    "**/.envrc",
+    "**/.gitmodules",
+    "**/.husky/**",
+    "**/.vscode/**",
+    "**/.idea/**",
+)
+"""What git, this program or an editor runs or obeys by itself when it is in a folder."""
+HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """A pattern for absolute paths: * and ? within a name, ** across folders."""
+
+    text: str
+    """Absolute; it begins with / or with **/ for any folder."""
+
+    def covers(self, path: str) -> bool:
+        """Exactly as it is written."""
+        return _compiled(self.text, folded=False).fullmatch(path) is not None
+
+    def touches(self, path: str) -> bool:
+        """Small and capital letters are the same: some systems see no difference."""
+        return _compiled(self.text, folded=True).fullmatch(path.casefold()) is not None
+
+    @property
+    def folder(self) -> str:
+        """The part before the first wildcard, up to its last folder; "/" where it begins with one."""
+        literal = re.split(r"[*?]", self.text, maxsplit=1)[0]
+        if literal == self.text:
+            return literal
+        return posixpath.dirname(literal) or "/"
+
+    @property
+    def exact(self) -> bool:
+        """It names one path."""
+        return not re.search(r"[*?]", self.text)
+
+
+@cache
+def _compiled(pattern: str, *, folded: bool) -> re.Pattern[str]:
+    text = pattern.casefold() if folded else pattern
+    parts = re.split(r"(^\*\*/|/\*\*/|/\*\*$|\*\*|\*|\?)", text)
+    meaning = {"**/": "(?:.*/)?", "/**/": "/(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts), re.DOTALL)
+
+
+Places = Mapping[str, tuple[str, ...]]
+"""Where paths really lead: for an absolute path, as it was put together, those with every link resolved. A pattern
+leads to all the files that fit it."""
+NOWHERE: Places = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The folders that decisions about paths go by."""
+
+    workspace: str
+    """Absolute, links resolved."""
+    home: str
+    """Absolute, links resolved."""
+    own: tuple[str, ...] = ()
+    """Folders of the program itself that a tool may read: the kept outputs of the session."""
+    _keys: tuple[PathPattern, ...] = field(default=(), init=False)
+    _protected: tuple[PathPattern, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        keys = tuple(map(self.pattern, KEYS))
+        object.__setattr__(self, "_keys", keys)
+        object.__setattr__(
+            self, "_protected", (*keys, *map(self.pattern, START_UP), *map(self.pattern, OF_THE_PROJECT))
+        )
+
+    def pattern(self, text: str) -> PathPattern:
+        """A pattern as a person writes it: from the workspace, from ~, or absolute."""
+        if text.startswith("**/"):
+            return PathPattern(text)
+        return PathPattern(posixpath.normpath(self.joined(text, self.workspace)))
+
+    def joined(self, path: str, folder: str) -> str:
+        """The absolute path, with every . and .. still in it: links decide what they mean."""
+        if path == "~" or path.startswith("~/"):
+            return self.home + path[1:]
+        return path if path.startswith("/") else f"{folder}/{path}"
+
+    def inside(self, path: str) -> bool:
+        """The path is the workspace, or in it, or in a folder of the program itself."""
+        return any(
+            path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in (self.workspace, *self.own)
+        )
+
+    def key(self, paths: Iterable[str]) -> bool:
+        """One of the paths holds keys."""
+        return any(pattern.touches(path) for path in paths for pattern in self._keys)
+
+    def protected(self, paths: Iterable[str]) -> bool:
+        """One of the paths holds keys, or something that others run or obey."""
+        return any(pattern.touches(path) for path in paths for pattern in self._protected)
+
+    def shown(self, path: str) -> str:
+        """The path as a person reads it: from the workspace, or from ~."""
+        for folder, sign in ((self.workspace, ""), (self.home, "~/")):
+            if path.startswith(f"{folder.rstrip('/')}/"):
+                return sign + path[len(folder.rstrip("/")) + 1 :]
+        return "." if path == self.workspace else path
+
+
+def leads_to(path: str, places: Places) -> tuple[str, ...]:
+    """Every name of what `path` leads to: as it is written, without its dots, and what the disk has said."""
+    plain = posixpath.normpath(path)
+    plain = plain[1:] if plain.startswith("//") else plain
+    return tuple(dict.fromkeys((plain, *places.get(path, ()))))
