@@ -152,7 +152,8 @@ class Agent:
         self._connection, self._calls = parts.shared.connection, parts.calls
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
-        self.permissions, self.toolbox = parts.shared.permissions, parts.toolbox
+        self.granting, self.permissions = parts.shared.granting, parts.shared.granting.permissions
+        self.toolbox = parts.toolbox
         self.dispatching: Dispatching = parts.dispatching
         self._turns, self.rewinding = parts.turns, parts.rewinding
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering

@@ -10,10 +10,10 @@ from harness.clock import SystemClock
 from harness.connection import ANTHROPIC, Connection
 from harness.executor.asker import Asker, OneAtATime
 from harness.executor.shared_endpoints import SharedEndpoints
+from harness.granting import Granting
 from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
-from harness.permissions import Mode, Permissions
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.slots.shared import SharedSlots
@@ -25,7 +25,8 @@ class Shared:
     """What an agent and those that work for it have in common."""
 
     connection: Connection
-    permissions: Permissions
+    granting: Granting
+    """Who may do what: one gate for every agent."""
     asker: Asker
     """Lets one question stand at a time."""
     processes: Processes
@@ -48,15 +49,18 @@ class Shared:
         *,
         session: str,
     ) -> "Shared":
-        """New ones, as these settings want them; `session` is its name for other sessions."""
+        """New ones, as these settings want them; `session` is its name for other sessions.
+
+        Raises SettingsError for rules that cannot be used.
+        """
         counter = TokenCounter()
-        permissions = Permissions(Mode(settings.permission_mode))
+        granting = Granting(settings, log)
         said: deque[str] = deque()
         slots = _slots(settings, session, said.append) if settings.shared_gate else None
         return cls(
             Connection(settings, log, counter, reread),
-            permissions,
-            OneAtATime(asker, permissions.decide),
+            granting,
+            OneAtATime(asker, granting.permissions.decide),
             Processes(),
             Catalogue(),
             counter,

@@ -102,7 +102,7 @@ def wired(
     turns = TurnTaking(conversation)
     hired = shared is not None
     shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem)
-    connection, permissions, processes = shared.connection, shared.permissions, shared.processes
+    connection, processes = shared.connection, shared.processes
     if not hired:
         asker = shared.asker
     company = None if hired else crew(shared, outputs)
@@ -124,7 +124,7 @@ def wired(
     labels = Labels(strict=settings.strict_freshness)
     tool_calls = ToolCalls(
         toolbox,
-        permissions,
+        shared.granting.permissions,
         asker,
         conversation,
         dispatching,
@@ -135,6 +135,7 @@ def wired(
         processes=processes,
         count_errors=settings.count_errors,
         log=log,
+        remember=shared.granting.remember,
     )
     own_commands = OwnCommands(
         conversation,

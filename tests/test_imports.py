@@ -51,6 +51,8 @@ AGENT_LEVEL = {
     "wiring",
     "toml_places",
     "sharing",
+    "granting",
+    "permission_file",
     "crew",
     "hiring",
 }

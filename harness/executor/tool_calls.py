@@ -16,6 +16,7 @@ from harness.events import (
     CutCall,
     DispatchReason,
     Failure,
+    Notice,
     PlanChanged,
     ResultLabelled,
     ToolCall,
@@ -27,8 +28,9 @@ from harness.executor.asker import Asker, ask_permission
 from harness.executor.dispatching import Dispatching
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
+from harness.executor.permission_places import places_of
 from harness.model import prompt
-from harness.permissions import Allow, Ask, Deny, PermissionRequest, Permissions
+from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions
 from harness.processes import Processes
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import shorten
@@ -77,6 +79,7 @@ class ToolCalls:
         processes: Processes,
         count_errors: bool,
         log: logging.Logger,
+        remember: Callable[[PermissionRequest, Answer], Allow | Deny] | None = None,
     ) -> None:
         """
         Args:
@@ -87,9 +90,11 @@ class ToolCalls:
             processes: starts the children of tools.
             count_errors: an ordinary error result counts for the breaker as well (resilience Q3).
             log: gets the traceback of a tool that failed in a way it should not.
+            remember: what an answer means and keeps; None: `permissions.remember`, which keeps nothing.
         """
         self._toolbox = toolbox
         self._permissions = permissions
+        self._remember = remember or permissions.remember
         self._asker = asker
         self._conversation = conversation
         self._dispatching = dispatching
@@ -179,11 +184,16 @@ class ToolCalls:
             self._ended(call, self._broken(tool, error), 0.0, results)
             return None
         request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
+        request = replace(request, places=places_of(self._permissions, request))
         decision = self._permissions.decide(request)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
+                if told := decision.not_kept or (
+                    decision.dangerous and f"dangerous, and not asked: {decision.dangerous}"
+                ):
+                    self._conversation.emit(Notice("warning", told))
                 return _Ready(call, tool, arguments)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
@@ -191,10 +201,11 @@ class ToolCalls:
         return None
 
     async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
+        request = replace(request, offers=ask.offers)
         answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
         if answer is None:
             return Deny("the turn was interrupted", by="default")
-        return self._permissions.remember(request, answer)
+        return self._remember(request, answer)
 
     # ── the call ────────────────────────────────────────────────────────────────────────────────
 

@@ -1,9 +1,10 @@
 """Who may do what: the question before anything that writes or runs."""
 
+from harness.hooks import Verdict
 from harness.permissions.book import RuleBook
 from harness.permissions.hooked import with_verdict
 from harness.permissions.permissions import Permissions, Rule
-from harness.permissions.rules import PermissionRule, RuleError, Scope, Verdict, parse_rule
+from harness.permissions.rules import PermissionRule, RuleError, Scope, parse_rule
 from harness.permissions.surroundings import Surroundings
 from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harness.hooks import Verdict
 from harness.permissions.harmless import harmless_assignment
 from harness.permissions.needs import Need, NeedKind, needs_of, paths_of
 from harness.permissions.offers import offer
-from harness.permissions.rules import Match, PermissionRule, Scope, Verdict, parse_rule
+from harness.permissions.rules import Match, PermissionRule, Scope, parse_rule
 from harness.permissions.surroundings import Places, Surroundings, leads_to
 from harness.permissions.values import PermissionRequest
 

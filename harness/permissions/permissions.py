@@ -8,8 +8,9 @@ at last the mode. So deny beats ask, ask beats allow, and what is dangerous is a
 import json
 from collections.abc import Callable
 
+from harness.hooks import Verdict
 from harness.permissions.book import Judgement, RuleBook
-from harness.permissions.rules import RuleError, Scope, Verdict
+from harness.permissions.rules import RuleError, Scope
 from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
 from harness.tools.tool import Effect
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cached_property
 
+from harness.hooks import Verdict
 from harness.permissions.dangerous import without_global_options
 from harness.permissions.harmless import harmless_assignment
 from harness.permissions.needs import SHELL, Need, NeedKind
@@ -28,14 +29,6 @@ _WRITTEN = re.compile(r"([A-Za-z_][A-Za-z0-9_.:-]*)\s*(?:\((.*)\))?", re.DOTALL)
 
 class RuleError(ValueError):
     """A rule is not understood. Its text is the end of a sentence that begins with the rule."""
-
-
-class Verdict(StrEnum):
-    """What a rule says."""
-
-    ALLOW = "allow"
-    ASK = "ask"
-    DENY = "deny"
 
 
 class Scope(StrEnum):

@@ -69,6 +69,8 @@ class Allow:
     by: By = "default"
     dangerous: str = ""
     """What a person would have been asked about, and was not; empty where there is nothing."""
+    not_kept: str = ""
+    """Why a rule that was to be kept is not; empty where nothing went wrong."""
 
 
 @dataclass(frozen=True, slots=True)

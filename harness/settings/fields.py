@@ -15,6 +15,7 @@ from harness.settings.kinds import (
     PermissionMode,
     Place,
     Places,
+    Rules,
     Seconds,
     SecondsOrNone,
     SecretText,
@@ -54,6 +55,14 @@ class Settings(BaseModel):
     """Where sessions and long outputs are kept; unset: the platform's folder for the state of programs."""
     permission_mode: PermissionMode = "ask"
     """Before a tool writes or runs something: ask, ask about programs only (edits), allow it (yolo), refuse (deny)."""
+    permissions_allow: Rules = ()
+    """What may run without a question. The files of a folder cannot set it."""
+    permissions_ask: Rules = ()
+    """What a person is asked about even where it would be allowed. The rules of all layers count together."""
+    permissions_deny: Rules = ()
+    """What never may run, in no mode. The rules of all layers count together."""
+    permissions_file: Place | None = None
+    """Where rules are that you keep; unset: permissions.toml beside your settings. The files of a folder cannot."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
     theme: Text | None = None

@@ -1,5 +1,6 @@
 """The kinds of values a setting can have, each with the words that say what fits."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -37,6 +38,15 @@ def _places(value: object) -> object:
     return value
 
 
+def rules_in(value: object) -> tuple[str, ...]:
+    """The rules in a list, or in a text with commas or line breaks between them. Raises ValueError."""
+    if isinstance(value, str):
+        value = re.split(r",(?![^(]*\))|\n", value)  # a comma inside of brackets belongs to the rule
+    if not isinstance(value, list | tuple) or not all(isinstance(rule, str) for rule in value):
+        raise ValueError("not a list of rules")
+    return tuple(dict.fromkeys(rule.strip() for rule in value if rule.strip()))
+
+
 Count = Annotated[int, BeforeValidator(_number), Field(ge=1), Fits("a whole number of at least 1")]
 CountOrNone = Annotated[int, BeforeValidator(_number), Field(ge=0), Fits("a whole number of at least 0")]
 Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("seconds, above 0")]
@@ -49,6 +59,7 @@ Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
 Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of folders")]
 Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
+Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]

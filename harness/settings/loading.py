@@ -12,6 +12,7 @@ from harness.secret import Secret
 from harness.settings.fields import PRACTICE_MODEL, Settings
 from harness.settings.hook_layers import every_hook, trusts
 from harness.settings.kinds import words_for
+from harness.settings.rule_layers import OF_THE_PERSON, every_rule
 from harness.settings.sources import (
     SECRETS,
     Given,
@@ -23,7 +24,7 @@ from harness.settings.sources import (
     from_flags,
 )
 
-PATHS = ("workspace", "practice_script", "tool_faults", "state_dir")
+PATHS = ("workspace", "practice_script", "tool_faults", "state_dir", "permissions_file")
 SHIPPED = ("practice_script", "tool_faults")
 """Settings that may be the name of a file that comes with the program."""
 KEYS_REASON = "a folder that you cloned must not decide about keys"
@@ -82,11 +83,12 @@ def load(
         ),
         of_user,
     )
-    given = _merged(sources)
+    given = _merged(sources) | every_rule(sources)
     if (hooks := every_hook(sources)) is not None:
         given["hooks"] = hooks
     _refuse_redirection(given)
     values, origins = _derived(given)
+    values.setdefault("permissions_file", user_file.parent / "permissions.toml")
     settings = _checked(values | {"workspace": workspace}, given)
     return Loaded(settings, origins, tuple(note for source in sources for note in source.notes))
 
@@ -144,6 +146,11 @@ def _restricted(source: Source, forbidden: set[str], user_file: Path, *, trusted
         if name in forbidden:
             raise SettingsError(
                 f"{given.origin} is refused: {KEYS_REASON}; put it into the environment or {user_file}."
+            )
+        if name in OF_THE_PERSON and given.layer is not Layer.USER:
+            raise SettingsError(
+                f"{given.origin} is refused: a folder that you cloned must not switch questions off; "
+                f"put it into {user_file}."
             )
         if name == "permission_mode" and given.value in ("edits", "yolo") and given.layer is not Layer.USER:
             remedy = "use the flag --yolo" if given.value == "yolo" else f"put it into {user_file}"

@@ -1,0 +1,31 @@
+"""Rules about permissions of all layers together: none takes away what another one forbids."""
+
+from collections.abc import Iterable
+
+from harness.errors import SettingsError
+from harness.settings.kinds import rules_in
+from harness.settings.sources import Given, Source
+
+ADDED_UP = ("permissions_allow", "permissions_ask", "permissions_deny")
+OF_THE_PERSON = ("permissions_allow", "permissions_file")
+"""What the files of a folder cannot set, also where it is trusted: they come with the folder, and with every change."""
+
+
+def every_rule(sources: Iterable[Source]) -> dict[str, Given]:
+    """The settings that hold rules, each with those of all layers. Raises SettingsError."""
+    sources = tuple(sources)
+    added = {}
+    for name in ADDED_UP:
+        layers = [source.given[name] for source in sources if name in source.given]
+        if layers:
+            rules = tuple(dict.fromkeys(rule for layer in layers for rule in _read(layer)))
+            added[name] = Given(rules, layers[0].layer, ", ".join(layer.origin for layer in layers), layers[0].base)
+    return added
+
+
+def _read(given: Given) -> tuple[str, ...]:
+    try:
+        return rules_in(given.value)
+    except ValueError as error:
+        words = 'a list of rules, such as ["bash(npm run *)"]'
+        raise SettingsError(f"Cannot use {given.origin} = {given.value!r}; give {words}.") from error
