@@ -22,11 +22,9 @@ from harness.permissions import (
 from harness.settings import Settings
 
 
-def surroundings_of(workspace: Path, own: Path | None = None) -> Surroundings:
-    """Where a session works, links resolved; `own`: the folder of its kept outputs."""
-    home = Path.home()
-    own_folders = () if own is None else (str(own.resolve()),)
-    return Surroundings(str(workspace.expanduser().resolve()), str(home.resolve()), own_folders)
+def surroundings_of(workspace: Path) -> Surroundings:
+    """Where a session works, links resolved."""
+    return Surroundings(str(workspace.expanduser().resolve()), str(Path.home().resolve()))
 
 
 class Granting:

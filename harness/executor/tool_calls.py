@@ -190,15 +190,19 @@ class ToolCalls:
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
-                if told := decision.not_kept or (
-                    decision.dangerous and f"dangerous, and not asked: {decision.dangerous}"
-                ):
-                    self._conversation.emit(Notice("warning", told))
+                self._tell(decision)
                 return _Ready(call, tool, arguments)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 self._ended(call, denied, 0.0, results)
         return None
+
+    def _tell(self, decision: Allow) -> None:
+        """What the person should know about a call that runs without having been asked about."""
+        if decision.dangerous:
+            self._conversation.emit(Notice("warning", f"dangerous, and not asked about: {decision.dangerous}"))
+        if decision.not_kept:
+            self._conversation.emit(Notice("warning", f"the rule holds for this session only: {decision.not_kept}"))
 
     async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
         request = replace(request, offers=ask.offers)

@@ -133,8 +133,6 @@ class Surroundings:
     """Absolute, links resolved."""
     home: str
     """Absolute, links resolved."""
-    own: tuple[str, ...] = ()
-    """Folders of the program itself that a tool may read: the kept outputs of the session."""
     _keys: tuple[PathPattern, ...] = field(default=(), init=False)
     _protected: tuple[PathPattern, ...] = field(default=(), init=False)
 
@@ -158,10 +156,8 @@ class Surroundings:
         return path if path.startswith("/") else f"{folder}/{path}"
 
     def inside(self, path: str) -> bool:
-        """The path is the workspace, or in it, or in a folder of the program itself."""
-        return any(
-            path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in (self.workspace, *self.own)
-        )
+        """The path is the workspace, or in it."""
+        return path == self.workspace or path.startswith(f"{self.workspace.rstrip('/')}/")
 
     def key(self, paths: Iterable[str]) -> bool:
         """One of the paths holds keys."""
