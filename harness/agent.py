@@ -450,6 +450,8 @@ class Agent:
         conversation.emit(turn.ended(stop, conversation, self._clock.now()))
 
     def _tell_news(self) -> None:
+        if self._employer is not None:
+            return  # the person reads what is shared in the conversation that is theirs
         for text in self._shared.news():
             self.conversation.emit(Notice("warning", text))
 

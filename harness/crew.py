@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from harness.assembly import agent_limits, command_limits, tools_for
@@ -26,6 +27,7 @@ from harness.settings import Settings
 from harness.sharing import Shared
 from harness.tools.background import CommandState
 from harness.tools.delegating import task_tool
+from harness.tools.output import fitted
 from harness.tools.tool import Tool, ToolError
 
 AT_WORK = (CommandState.WAITS, CommandState.RUNS)
@@ -58,6 +60,7 @@ class Crew:
         self._conversation = conversation
         self._settings = settings
         self._processes = shared.processes
+        self._outputs = outputs
         emit = conversation.emit
         self.incoming = Incoming(emit)
         """What has arrived and what was typed."""
@@ -111,7 +114,9 @@ class Crew:
         """Tell the model, in one message, what has arrived since the last time. False: nothing has."""
         if not (arrived := self.incoming.waiting):
             return False
-        block: Block = {"type": "text", "text": arrivals_text(arrived)}
+        texts = fitted([one.text for one in arrived], lambda at: self._outputs / f"arrived-{arrived[at].number}.txt")
+        told = [replace(one, text=text) for one, text in zip(arrived, texts, strict=True)]
+        block: Block = {"type": "text", "text": arrivals_text(told)}
         self._conversation.add("user", (block,), Origin.ARRIVAL)
         self.incoming.deliver()
         return True

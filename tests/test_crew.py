@@ -1,6 +1,7 @@
 """Who works for an agent, seen from a session: what arrives, what is stopped, what a session finds when it goes on."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,17 @@ from harness.events import (
     Event,
     GateName,
     MessageAdded,
+    Notice,
     Origin,
     ToolEnded,
     ToolOutcome,
 )
 from harness.executor.agent_rows import AgentState
+from harness.executor.incoming import Incoming
 from harness.journal import read
 from harness.session import Opening, Session
-from tests.agent.stage import calls, played, says
+from harness.tools.output import MESSAGE_CHARACTERS
+from tests.agent.stage import calls, played, run, says
 from tests.agent.test_agents import FAR, hired, on_stage, result, task
 from tests.test_hiring import sessions
 
@@ -41,10 +45,15 @@ BEGINS = far(calls(task(background=True))) + far(says("Asked."))
 
 async def arrived(session: Session) -> None:
     """Wait until something waits to be told and nothing works any more."""
+    await all_arrived(session.incoming, lambda: session.busy_elsewhere)
+
+
+async def all_arrived(incoming: Incoming, busy: Callable[[], bool]) -> None:
+    """The same, without a session."""
     changed = asyncio.Event()
-    session.incoming.on_change = changed.set
-    async with asyncio.timeout(10):
-        while session.busy_elsewhere or not session.incoming.waiting:
+    incoming.on_change = changed.set
+    async with asyncio.timeout(20):
+        while busy() or not incoming.waiting:
             await changed.wait()
             changed.clear()
 
@@ -189,3 +198,34 @@ async def test_closing_twice_or_while_cancelled_leaves_nothing(tmp_path: Path) -
         assert ends == [AgentEnd.CANCELLED]
         assert not session.busy_elsewhere
         assert asyncio.all_tasks() <= tasks
+
+
+async def test_very_long_answers_from_the_background_fit_the_history_and_are_kept_whole(tmp_path: Path) -> None:
+    words = " ".join(map(str, range(20_000)))
+    many = 9
+    script = far(calls(*(task(f"task {number}", background=True) for number in range(many)))) + far(says("Asked."))
+    script += hired(says(words, times=str(many))) + far(says("Read."))
+    async with on_stage(tmp_path, script, result_characters=30_000) as here:
+        await here.turn()
+        crew = here.agent.crew
+        assert crew is not None
+        await all_arrived(crew.incoming, lambda: crew.busy)
+        turn = await played(here.agent.deliver())
+        here.events += turn.events
+        (told,) = [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.ARRIVAL]
+        assert len(told) < MESSAGE_CHARACTERS + 2_000
+        assert told.count("<arrived ") == told.count("</arrived>") == many
+        kept = [file.read_text() for file in here.agent.outputs.iterdir() if file.is_file()]
+        assert sum(words in text for text in kept) == many
+
+
+async def test_news_about_what_is_shared_is_told_to_the_person_and_not_to_an_agent(tmp_path: Path) -> None:
+    script = calls(task()) + hired(calls(run("once"))) + hired(says("Done.")) + says("Good.")
+    async with on_stage(tmp_path, script) as here:
+
+        def see(event: Event) -> None:
+            if isinstance(event, AgentMoved) and not here.agent._shared.said:
+                here.agent._shared.said.append("The slot was lost.")
+
+        turn = await here.turn(on_event=see)
+        assert "The slot was lost." in [notice.text for notice in turn.of(Notice)]

@@ -148,7 +148,7 @@ class Subagents:
         row = first_row(created, self._clock.now())
         known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
         if task.background:
-            self._later(known, asked, shorten_line(task.description))
+            self._later(known, asked, shorten_line(task.description), context)
             text = agent_texts.works_in_background(known.agent)
             return ToolResult(text, summary=f"{known.agent} works in the background")
         report = await self._carried_out(known, asked)
@@ -161,19 +161,20 @@ class Subagents:
         summary = shorten_line(f"{agent} did not finish: {report.reason}")
         return ToolResult(content, ToolOutcome.ERROR, summary, detail=report.text, full_output=whole)
 
-    def _later(self, known: _Known, task: _Task, description: str) -> None:
+    def _later(self, known: _Known, task: _Task, description: str, context: ToolContext) -> None:
         async def work() -> None:
             try:
                 await self._carried_out(known, task)
             finally:
-                self._arrive(known.agent, description, task.report)
+                result, _ = shorten(told(known.agent, task.report), self._result_characters, context.output_file)
+                self._arrive(known.agent, description, result)
 
         running = asyncio.create_task(work(), name=f"agent {known.agent}")
         self._background[running] = known.agent
         running.add_done_callback(self._done)
 
-    def _arrive(self, agent: str, description: str, report: Report) -> None:
-        text = agent_texts.background_answer(agent, description, told(agent, report))
+    def _arrive(self, agent: str, description: str, result: str) -> None:
+        text = agent_texts.background_answer(agent, description, result)
         self._incoming.arrive(ArrivalKind.AGENT_ENDED, agent, text)
 
     def _done(self, task: asyncio.Task[None]) -> None:
@@ -295,7 +296,7 @@ class Subagents:
                 self._conversation.emit(ended_with(agent, LEFT))
         for agent, tasks in untold.items():
             for task in tasks:
-                self._arrive(agent, task.task, LEFT)
+                self._arrive(agent, task.task, told(agent, LEFT))
         self._forget()
 
     async def aclose(self) -> None:

@@ -33,14 +33,10 @@ from harness.model import prompt
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions
 from harness.processes import Processes
 from harness.tools.arguments import ArgumentError
-from harness.tools.output import shorten
+from harness.tools.output import fitted
 from harness.tools.tool import Tool, ToolContext, ToolResult, category_of
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
-
-MESSAGE_CHARACTERS = 200_000
-"""Most characters that the results of one reply may have together; the largest are shortened until it holds."""
-SMALLEST_CUT = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,17 +291,12 @@ class ToolCalls:
 
     def _fitted(self, answered: Sequence[tuple[str, ToolResult]]) -> list[str]:
         """The texts with the largest ones shortened, the whole of them on disk, until all fit one message."""
-        texts = [result.content for _, result in answered]
-        excess = sum(map(len, texts)) - MESSAGE_CHARACTERS
-        for at in sorted(range(len(texts)), key=lambda at: -len(texts[at])):
-            if excess <= 0:
-                break
-            length = max(SMALLEST_CUT, len(texts[at]) - excess)
-            excess -= len(texts[at]) - length
+
+        def whole(at: int) -> Path:
             context = ToolContext(self._workspace, self._outputs, answered[at][0], self._processes)
-            whole = context.output_file.with_suffix(".result.txt")
-            texts[at], _ = shorten(texts[at], length, whole)
-        return texts
+            return context.output_file.with_suffix(".result.txt")
+
+        return fitted([result.content for _, result in answered], whole)
 
 
 def _no_veto(call: ToolCall) -> ToolResult | None:

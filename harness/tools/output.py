@@ -3,11 +3,16 @@
 import codecs
 import json
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 DISK_BYTES = 64_000_000
 """Most bytes of one output that are kept on disk."""
+
+MESSAGE_CHARACTERS = 200_000
+"""Most characters that what is told in one message may have together."""
+SMALLEST_CUT = 4_000
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
@@ -46,6 +51,20 @@ def shorten(text: str, limit: int, whole: Path) -> tuple[str, Path | None]:
     output = Output(limit, whole)
     output.feed(text.encode())
     return output.text(), output.finish()
+
+
+def fitted(texts: Sequence[str], whole: Callable[[int], Path], most: int = MESSAGE_CHARACTERS) -> list[str]:
+    """The texts of one message with the largest ones shortened until they have `most` characters together; none
+    becomes shorter than `SMALLEST_CUT`. `whole` is the file for the text with this number."""
+    shown = list(texts)
+    excess = sum(map(len, shown)) - most
+    for at in sorted(range(len(shown)), key=lambda at: -len(shown[at])):
+        if excess <= 0:
+            break
+        length = max(SMALLEST_CUT, len(shown[at]) - excess)
+        excess -= len(shown[at]) - length
+        shown[at], _ = shorten(shown[at], length, whole(at))
+    return shown
 
 
 class Output:
