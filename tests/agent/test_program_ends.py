@@ -153,6 +153,7 @@ async def test_one_that_is_asked_to_end(tmp_path: Path) -> None:
         await check_told(here, CommandEnd.SHUT_DOWN)
 
 
+@pytest.mark.stories
 async def test_one_that_is_closed(tmp_path: Path) -> None:
     with busy(tmp_path, "--plain", typed="Go.\n/exit\n") as here:
         here.let_turn_end()
