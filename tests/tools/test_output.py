@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.tools.output import Output, as_text, readable, shorten
+from harness.tools.output import SMALLEST_CUT, Output, as_text, fitted, readable, shorten
 
 
 def collect(chunks: list[bytes], limit: int, whole: Path, disk_bytes: int = 1_000_000) -> tuple[str, Path | None]:
@@ -116,3 +116,16 @@ def test_anything_returned_becomes_text(value: object, text: str) -> None:
 def test_shorten_leaves_a_short_text_alone(tmp_path: Path) -> None:
     assert shorten("short", 100, tmp_path / "o") == ("short", None)
     assert not (tmp_path / "o").exists()
+
+
+@given(st.lists(st.text(alphabet="ab\n", min_size=0, max_size=60).map(lambda text: text * 400), max_size=8), st.data())
+def test_texts_of_one_message_are_cut_from_the_largest_on_until_they_fit(texts: list[str], data: st.DataObject) -> None:
+    most = data.draw(st.integers(1_000, 60_000))
+    with TemporaryDirectory() as folder:
+        shown = fitted(texts, lambda at: Path(folder) / f"{at}.txt", most)
+        cut = [at for at, (before, after) in enumerate(zip(texts, shown, strict=True)) if before != after]
+        assert sum(map(len, shown)) <= max(most, sum(min(len(text), SMALLEST_CUT) for text in texts))
+        assert cut == [] or sum(map(len, texts)) > most
+        assert all(len(shown[at]) >= SMALLEST_CUT // 2 for at in cut)
+        assert all(len(texts[at]) >= len(text) for at in cut for place, text in enumerate(shown) if place not in cut)
+        assert all((Path(folder) / f"{at}.txt").read_text() == texts[at] for at in cut)
