@@ -74,8 +74,8 @@ Move = tuple[BreakerState, BreakerState, ChangeReason, int]
 def _moves(before: Breaker, after: Breaker) -> Iterator[Move]:
     """What happened in between. An attempt that is known as one by its outcome only makes two moves at once; what
     other agents saw meanwhile is told as one, and not at all where it stands as it stood."""
-    if after.generation == before.generation:
-        return
+    if after.generation == before.generation and after.state is before.state:
+        return  # others may have moved it as often to somewhere else
     since = before.state
     if after.generation - before.generation > 1 and since is OPEN and after.state is not HALF_OPEN:
         yield since, HALF_OPEN, ChangeReason.PROBE_GIVEN, after.generation - 1

@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
@@ -233,6 +233,12 @@ class NaiveAgent:
 
 @settings(max_examples=200, deadline=None)
 @given(steps)
+@example(
+    [
+        *(("overloaded", 1, LARGE), ("overloaded", 1, LARGE), ("keep", 1, LARGE), ("answered", 1, LARGE)),
+        *(("begin", 0, LARGE), ("keep", 1, LARGE), ("overloaded", 0, LARGE), ("keep", 0, LARGE), ("keep", 1, LARGE)),
+    ]
+)
 def test_each_agent_writes_what_it_has_moved_and_leaves_the_rest_to_others(taken: list[tuple[str, int, str]]) -> None:
     asyncio.run(as_the_naive_agents(taken))
 
