@@ -184,8 +184,8 @@ def _places(simple: Simple, name: str) -> tuple[Word, ...]:
     values = tuple(
         Word(value, word.kind)
         for word in words
-        for value in [word.text.partition("=")[2]]
-        if value and "=" in word.text
+        for value in (word.text.partition("=")[2], word.text.removeprefix("@") if word.text[:1] == "@" else "")
+        if value
     )
     program = simple.words[:1] if "/" in simple.words[0].text else ()
     return tuple(word for word in (*program, *words, *values) if "\n" not in word.text)

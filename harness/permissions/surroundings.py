@@ -112,11 +112,19 @@ class PathPattern:
 
 
 @cache
+def _together(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(_expression(pattern.casefold()) for pattern in patterns), re.DOTALL)
+
+
+@cache
 def _compiled(pattern: str, *, folded: bool) -> re.Pattern[str]:
-    text = pattern.casefold() if folded else pattern
+    return re.compile(_expression(pattern.casefold() if folded else pattern), re.DOTALL)
+
+
+def _expression(text: str) -> str:
     parts = re.split(r"(^\*\*/|/\*\*/|/\*\*$|\*\*|\*|\?)", text)
     meaning = {"**/": "(?:.*/)?", "/**/": "/(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts), re.DOTALL)
+    return "".join(meaning.get(part, re.escape(part)) for part in parts)
 
 
 Places = Mapping[str, tuple[str, ...]]
@@ -133,15 +141,14 @@ class Surroundings:
     """Absolute, links resolved."""
     home: str
     """Absolute, links resolved."""
-    _keys: tuple[PathPattern, ...] = field(default=(), init=False)
-    _protected: tuple[PathPattern, ...] = field(default=(), init=False)
+    _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _protected: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        keys = tuple(map(self.pattern, KEYS))
-        object.__setattr__(self, "_keys", keys)
-        object.__setattr__(
-            self, "_protected", (*keys, *map(self.pattern, START_UP), *map(self.pattern, OF_THE_PROJECT))
-        )
+        keys = tuple(self.pattern(text).text for text in KEYS)
+        rest = tuple(self.pattern(text).text for text in (*START_UP, *OF_THE_PROJECT))
+        object.__setattr__(self, "_keys", _together(keys))
+        object.__setattr__(self, "_protected", _together((*keys, *rest)))
 
     def pattern(self, text: str) -> PathPattern:
         """A pattern as a person writes it: from the workspace, from ~, or absolute."""
@@ -161,11 +168,11 @@ class Surroundings:
 
     def key(self, paths: Iterable[str]) -> bool:
         """One of the paths holds keys."""
-        return any(pattern.touches(path) for path in paths for pattern in self._keys)
+        return any(self._keys.fullmatch(path.casefold()) for path in paths)
 
     def protected(self, paths: Iterable[str]) -> bool:
         """One of the paths holds keys, or something that others run or obey."""
-        return any(pattern.touches(path) for path in paths for pattern in self._protected)
+        return any(self._protected.fullmatch(path.casefold()) for path in paths)
 
     def shown(self, path: str) -> str:
         """The path as a person reads it: from the workspace, or from ~."""
