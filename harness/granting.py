@@ -91,7 +91,7 @@ class Granting:
     def remember(self, request: PermissionRequest, answer: Answer) -> Allow | Deny:
         """What an answer means, as `Permissions.remember`; what is to be kept is written down.
 
-        A call that was allowed is allowed even if its rule cannot be kept; the reason then says so.
+        A call that was allowed is allowed even if its rule cannot be kept; the decision then says so.
         """
         before = self._book.rules
         decision = self.permissions.remember(request, answer)
@@ -101,7 +101,7 @@ class Granting:
                     self._kept_in().add(rule.verdict, rule.text)
         except HarnessError as error:
             self._log.warning("a rule is not kept: %s", error)
-            return Allow(str(error), by=answer.by, not_kept=str(error))
+            return Allow(answer.why, by=answer.by, not_kept=f"the rule holds for this session only: {error}")
         return decision
 
     def _kept_in(self) -> PermissionFile:

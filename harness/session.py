@@ -40,7 +40,7 @@ from harness.executor.gating import GateStatus
 from harness.executor.incoming import Incoming
 from harness.executor.rewinding import FilesBack
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
-from harness.permissions import Answer, Mode, PermissionRequest
+from harness.permissions import Answer, Mode, PermissionRequest, PermissionRule
 from harness.processes import ExitCounts
 from harness.recording import Recorder, unobserved
 from harness.recovery.transitions import exit_code
@@ -64,6 +64,7 @@ __all__ = [
     "Nobody",
     "Opening",
     "PermissionRequest",
+    "PermissionRule",
     "Record",
     "RewindPoint",
     "Session",
@@ -352,6 +353,31 @@ class Session:
         if mode not in tuple(Mode):
             raise HarnessError(f"There is no permission mode {mode}; there are {', '.join(Mode)}.")
         self._agent.set_permission_mode(Mode(mode))
+
+    @property
+    def permission_rules(self) -> tuple[PermissionRule, ...]:
+        """The rules about what may run: of the settings, kept by the person, and of this session."""
+        return self._agent.granting.rules
+
+    def add_permission_rule(self, verdict: str, rule: str, *, keep: bool = False) -> PermissionRule:
+        """Go by a rule such as "bash(npm run *)" from the next call on.
+
+        Args:
+            verdict: allow, ask or deny.
+            keep: in later sessions, too; it is written into the file of the person.
+
+        Raises HarnessError for one that is not understood or cannot be kept.
+        """
+        added = self._agent.granting.add(verdict, rule, keep=keep)
+        self._agent.conversation.emit(SettingChanged("permissions", f"{added.verdict} {added.text} ({added.scope})"))
+        return added
+
+    def remove_permission_rule(self, rule: str) -> tuple[PermissionRule, ...]:
+        """Do not go by a rule any longer, and do not keep it. Raises HarnessError for one of the settings."""
+        removed = self._agent.granting.remove(rule)
+        for one in removed:
+            self._agent.conversation.emit(SettingChanged("permissions", f"without {one.verdict} {one.text}"))
+        return removed
 
     async def warm(self) -> None:
         """Begin to get ready for the first turn, which would do it otherwise: start the practice server if it is to

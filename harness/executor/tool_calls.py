@@ -19,6 +19,7 @@ from harness.events import (
     Notice,
     PlanChanged,
     ResultLabelled,
+    SettingChanged,
     ToolCall,
     ToolEnded,
     ToolOutcome,
@@ -198,14 +199,19 @@ class ToolCalls:
         if decision.dangerous:
             self._conversation.emit(Notice("warning", f"dangerous, and not asked about: {decision.dangerous}"))
         if decision.not_kept:
-            self._conversation.emit(Notice("warning", f"the rule holds for this session only: {decision.not_kept}"))
+            self._conversation.emit(Notice("warning", decision.not_kept))
 
     async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
         request = replace(request, offers=ask.offers)
         answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
         if answer is None:
             return Deny("the turn was interrupted", by="default")
-        return self._remember(request, answer)
+        decision = self._remember(request, answer)
+        if answer.choice == "always" and isinstance(decision, Allow) and not decision.not_kept:
+            for rule in answer.rules:
+                scope = "always" if answer.keep else "session"
+                self._conversation.emit(SettingChanged("permissions", f"allow {rule} ({scope})"))
+        return decision
 
     # ── the call ────────────────────────────────────────────────────────────────────────────────
 

@@ -10,6 +10,12 @@ from harness.permissions.shell.words import Simple, Word, WordKind
 
 INTERPRETERS = names("python python2 python3 node deno bun perl ruby php lua osascript pwsh powershell tclsh")
 
+UNKNOWN_PROGRAM = "what it runs is known only when the shell has run"
+UNKNOWN_TEXT = "it runs text that is known only when the shell has run"
+WHATEVER = "it runs whatever its input holds"
+OPAQUE = frozenset({UNKNOWN_PROGRAM, UNKNOWN_TEXT, WHATEVER})
+"""Dangers behind which any command may stand, also one that a rule denies."""
+
 Check = Callable[[Arguments], str]
 """Says in a few words what is dangerous about a command with these arguments; empty: nothing."""
 
@@ -20,7 +26,7 @@ def danger(simple: Simple) -> str:
         return ""
     first, arguments = simple.words[0], Arguments(simple.words[1:])
     if not first.known:
-        return "what it runs is known only when the shell has run"
+        return UNKNOWN_PROGRAM
     name = base_name(first.text)
     if name in SHELLS:
         return _shell(arguments)
@@ -50,7 +56,7 @@ def _shell(arguments: Arguments) -> str:
     if [word.text for word in arguments.words] in (["--version"], ["--help"]):
         return ""
     if arguments.has("c"):
-        return "it runs text that is known only when the shell has run"
+        return UNKNOWN_TEXT
     return _script(arguments, "s")
 
 
@@ -65,9 +71,9 @@ def _interpreter(arguments: Arguments) -> str:
 def _script(arguments: Arguments, reads_input: str) -> str:
     script = arguments.positionals[0] if arguments.positionals else None
     if script is None or script.text in ("-", "/dev/stdin") or arguments.has(reads_input):
-        return "it runs whatever its input holds"
+        return WHATEVER
     if script.kind is not WordKind.LITERAL:
-        return "it runs text that is known only when the shell has run"
+        return UNKNOWN_TEXT
     return ""
 
 
@@ -267,8 +273,8 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "docker": _docker,
         "podman": _docker,
         "systemctl": _systemctl,
-        "eval": _always("it runs text that is known only when the shell has run"),
-        "trap": _always("it runs text that is known only when the shell has run"),
+        "eval": _always(UNKNOWN_TEXT),
+        "trap": _always(UNKNOWN_TEXT),
         "kill": lambda arguments: _ENDS if any(word.text == "-1" for word in arguments.words[-1:]) else "",
         "crontab": lambda arguments: "" if arguments.has("l") else "it changes what runs later by itself",
         "npm": _first(("publish", "unpublish"), _OUT),

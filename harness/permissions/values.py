@@ -70,7 +70,7 @@ class Allow:
     dangerous: str = ""
     """What a person would have been asked about, and was not; empty where there is nothing."""
     not_kept: str = ""
-    """Why a rule that was to be kept is not; empty where nothing went wrong."""
+    """A sentence about a rule that was to be kept and is not; empty where nothing went wrong."""
 
 
 @dataclass(frozen=True, slots=True)

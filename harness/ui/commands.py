@@ -13,6 +13,7 @@ from harness.events import BreakerCommand
 from harness.session import Opening, Session, in_words, report_lines, table_lines
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say
 from harness.ui.lines import dollars
+from harness.ui.permission_commands import permissions
 from harness.ui.session_list import session_lines
 from harness.ui.work_commands import agents, background, kill
 from harness.visible import visible
@@ -304,6 +305,7 @@ _TABLE: Sequence[Command] = (
     Command("rewind", "[turn [files]|undo]", "forget a turn and all after it, with its files; or undo those", _rewind),
     Command("model", "[name]", "show the model, or ask another one from now on", _model),
     Command("mode", "[ask|edits|read|yolo]", "what happens before a tool writes or runs something", _mode),
+    Command("permissions", "[allow|ask|deny|remove RULE]", "what may run without a question, or never", permissions),
     Command("resume", "[id]", "go on with another session of this folder", _resume),
     Command("fork", "", "go on in a copy of this session", _fork),
     Command("export", "[file] [markdown|json]", "write the session to a file", _export),
@@ -339,7 +341,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for co
 
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "trip", "isolate", "release", "reset", "confirm"}
-    | {"agents", "background", "kill"}
+    | {"agents", "background", "kill", "permissions"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;
 or they are about work beside the turn."""

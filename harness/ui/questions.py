@@ -11,6 +11,7 @@ from harness.ui.plain import Plain
 
 YES = ("y", "yes", "once", "1")
 ALWAYS = ("a", "always", "2")
+KEEP = ("k", "keep")
 NO = ("n", "no", "3")
 
 
@@ -29,14 +30,17 @@ class PlainAsker:
         self._plain.line(Line("?", f"{asked_by(asked)}{asked.why}: {asked.summary}", Tone.TROUBLE))
         if request.detail.strip() and request.detail.strip() != asked.summary.strip():
             self._plain.say(_indented(request.detail))
+        offers = request.offers
+        if offers:
+            self._plain.say(f"  k allows and keeps {offered(offers)}; or type k and another rule")
         while True:
-            self._plain.ask("  allow it? y once, a always, n no (you may add why): ")
+            self._plain.ask(f"  allow it? y once, a always,{' k keep,' if offers else ''} n no (you may add why): ")
             line = await self._answer()
             if line is None:
                 self._plain.say("")
                 return Answer("no", "the input ended before an answer", by="default")
-            if (answer := permission_in(line)) is None:
-                self._plain.say("  please answer y, a or n")
+            if (answer := permission_in(line, offers)) is None:
+                self._plain.say(f"  please answer y, a{', k' if offers else ''} or n")
                 continue
             if answer.choice != "no" or answer.why:
                 return answer
@@ -95,14 +99,24 @@ def asked_by(asked: PermissionAsked) -> str:
     return f"agent {asked.agent}: " if asked.agent else ""
 
 
-def permission_in(line: str) -> Answer | None:
-    """The answer that was typed; full-width letters count, as an input method gives them. None: not understood."""
+def offered(rules: Sequence[str]) -> str:
+    """Rules that may be kept, as one text."""
+    return ", ".join(rules)
+
+
+def permission_in(line: str, offers: Sequence[str] = ()) -> Answer | None:
+    """The answer that was typed; full-width letters count, as an input method gives them. None: not understood.
+
+    With rules on offer they can be kept as they are, or another one that is typed behind the letter.
+    """
     word, _, rest = unicodedata.normalize("NFKC", line.strip()).partition(" ")
     match word.rstrip(",.:;").lower():
         case yes if yes in YES:
             return Answer("once")
         case always if always in ALWAYS:
             return Answer("always")
+        case keep if keep in KEEP and offers:
+            return Answer("always", rules=(rest.strip(),) if rest.strip() else tuple(offers), keep=True)
         case no if no in NO:
             return Answer("no", rest.strip())
         case _:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.permissions import Allow, Ask, Deny, Mode
-from tests.permissions.test_verdicts import ASKING, decided
+from tests.permissions.test_verdicts import ASKING, bash, decided, permissions
 
 BASH = shutil.which("bash")
 
@@ -224,7 +224,7 @@ SAID = {"allow": ["bash(git *)", "bash"], "ask": ["bash(git pu*)"], "deny": ["ba
 def test_deny_beats_ask_beats_allow_in_any_order(order: list[str], line: str) -> None:
     rules: dict[str, str | list[str]] = {verdict: list(SAID[verdict]) for verdict in order}
     expected = {"git push": Deny, "git pull": Ask, "git fetch": Allow}[line]
-    assert isinstance(decided(line, **rules), expected)
+    assert isinstance(permissions(Mode.ASK, **rules).decide(bash(line)), expected)
 
 
 def test_the_home_of_this_machine_plays_no_part() -> None:

@@ -8,8 +8,9 @@ from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, 
 from harness.session import LOOP_CHOICES, Answer, PermissionRequest, WaitChoice, loop_question
 from harness.ui.app.question import Choice, Question
 from harness.ui.lines import seconds
-from harness.ui.questions import asked_by
+from harness.ui.questions import asked_by, offered
 from harness.ui.transcript.call_look import detail_content
+from harness.visible import visible
 
 WIDEST = 400
 """Characters of a line of what is asked about; nothing of a command may be out of sight."""
@@ -35,6 +36,7 @@ class ScreenAsker:
         choices = (
             Choice("y", "yes, once", "once"),
             Choice("a", f"yes, {always}", "always"),
+            *_keeping(request.offers),
             Choice("n", "no, and say why", "no", asks="why not? Enter alone gives no reason"),
         )
         title = f"{asked_by(asked)}{asked.why}: {asked.summary}"
@@ -42,6 +44,8 @@ class ScreenAsker:
         match value:
             case "once" | "always" as choice:
                 return Answer(choice)
+            case "keep":
+                return Answer("always", rules=(text,) if text else request.offers, keep=True)
             case _:
                 return Answer("no", text)
 
@@ -77,6 +81,16 @@ class ScreenAsker:
         choices = (Choice("c", "go on with a fresh budget", "go"), *resets, Choice("s", "stop", "stop"))
         value, _ = await self._put(Question(f"Paused: {report.reason}", choices))
         return {"go": "", "stop": None}.get(value, value)
+
+
+def _keeping(offers: Sequence[str]) -> tuple[Choice, ...]:
+    """The choice to keep the rules on offer; a single one can be changed before."""
+    if not offers:
+        return ()
+    label = f"yes, and keep for later sessions: {visible(offered(offers))}"
+    if len(offers) > 1:
+        return (Choice("k", label, "keep"),)
+    return (Choice("k", label, "keep", asks="the rule to keep", text=offers[0]),)
 
 
 def _numbered(troubled: Sequence[str]) -> list[tuple[int, str]]:

@@ -25,6 +25,8 @@ class Choice:
     value: str
     asks: str = ""
     """What is asked for besides, as a placeholder: a reason. Empty: nothing is."""
+    text: str = ""
+    """What stands there already, to be changed or left as it is."""
 
 
 class Question(Vertical):
@@ -141,6 +143,8 @@ class Question(Vertical):
             return
         field = self.query_one(Input)
         field.placeholder = choice.asks
+        field.value = choice.text
+        field.cursor_position = len(choice.text)
         field.add_class("-asked")
         field.focus()
 

@@ -1,0 +1,382 @@
+"""Rules: how they are written, what they cover and what they meet."""
+
+import pytest
+
+from harness.permissions import (
+    Allow,
+    Answer,
+    Ask,
+    Deny,
+    Mode,
+    PermissionRequest,
+    RuleError,
+    Scope,
+    Surroundings,
+    Verdict,
+    parse_rule,
+)
+from harness.tools.tool import Effect
+from tests.permissions.test_verdicts import AROUND, bash, decided, permissions
+
+
+def file_call(tool: str, path: str, real: str = "") -> PermissionRequest:
+    """A call of a file tool; `real` is where the path leads, if links do not lead where it says."""
+    effect = Effect.WRITE if tool in ("write_file", "edit_file") else Effect.READ
+    joined = AROUND.joined(path, AROUND.workspace)
+    return PermissionRequest("1", tool, effect, path, "", {"path": path}, places={joined: (real,)} if real else {})
+
+
+# ── how they are written ────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("bash(npm run *)", "bash(npm run *)"),
+        (" bash ( npm run * ) ", "bash(npm run *)"),
+        ("bash", "bash"),
+        ("bash(*)", "bash(*)"),
+        ("write(src/**)", "write(src/**)"),
+        ("read(~/.ssh/**)", "read(~/.ssh/**)"),
+        ("task", "task"),
+        ("bash(NODE_ENV=test npm test)", "bash(NODE_ENV=test npm test)"),
+        ("bash(git commit -m 'a b')", "bash(git commit -m 'a b')"),
+    ],
+)
+def test_a_rule_is_kept_as_it_is_written(written: str, text: str) -> None:
+    assert parse_rule(Verdict.ALLOW, written, AROUND).text == text
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("", "is no rule"),
+        ("(x)", "is no rule"),
+        ("bash()", "nothing in its brackets"),
+        ("bash(a; b)", "one command"),
+        ("bash(a | b)", "one command"),
+        ("bash(a > b)", "without redirections"),
+        ("bash(A=1)", "one command"),
+        ("bash(echo $HOME)", "a variable or a substitution"),
+        ("bash(echo $(ls))", "one command"),
+        ("bash(echo 'x)", "no plain command"),
+        ("bash(* push)", "name the program"),
+        ("edit_file(src/**)", r"write write\(src/\*\*\)"),
+        ("read_file(a)", r"write read\(a\)"),
+        ("task(x)", "write task"),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: str) -> None:
+    with pytest.raises(RuleError, match=why):
+        parse_rule(Verdict.ALLOW, written, AROUND)
+
+
+# ── commands ────────────────────────────────────────────────────────────────────────────────────
+
+COVERED = [
+    ("bash(npm run *)", "npm run build"),
+    ("bash(npm run *)", "npm run"),
+    ("bash(npm run *)", "npm  run\tbuild -- --watch"),
+    ("bash(npm run *)", "'npm' r\"u\"n build"),
+    ("bash(npm run *)", "npm run build 2>&1 | tail -3"),
+    ("bash(npm run *)", "cd web && npm run build"),
+    ("bash(npm run *)", "timeout 60 npm run build"),
+    ("bash(npm run *)", "CI=1 npm run build"),
+    ("bash(npm run test:*)", "npm run test:unit"),
+    ("bash(make test)", "make test"),
+    ("bash(make * -j4)", "make all -j4"),
+    ("bash(FOO=1 make)", "FOO=1 make"),
+    ("bash(git commit -m 'a b')", 'git commit -m "a b"'),
+    ("bash(rm -rf build)", "rm -rf build"),
+    ("bash(*)", "make test && npm run x"),
+    ("bash(cat *)", "cat /etc/hosts"),
+    ("read(/etc/**)", "cat /etc/hosts"),
+]
+NOT_COVERED = [
+    ("bash(npm run *)", "npm install"),
+    ("bash(npm run *)", "npm run build; git push"),
+    ("bash(npm run *)", "npm run build && git push"),
+    ("bash(npm run *)", "npm run $(git push)"),
+    ("bash(npm run *)", "npm run `git push`"),
+    ("bash(npm run *)", "npm run $script"),
+    ("bash(npm run *)", "npm run *"),
+    ("bash(npm run *)", "npm run build > out.txt"),
+    ("bash(npm run *)", "npm run build > .git/hooks/pre-commit"),
+    ("bash(npm run *)", "PATH=. npm run build"),
+    ("bash(npm run *)", "npm run build\ngit push"),
+    ("bash(npm run *)", "npm run build & git push"),
+    ("bash(npm run *)", "./npm run build"),
+    ("bash(npm run *)", "cd / && npm run build"),
+    ("bash(npm run *)", "npm run build < /etc/hosts"),
+    ("bash(npm run test:*)", "npm run test"),
+    ("bash(make test)", "make test all"),
+    ("bash(make * -j4)", "make -j4"),
+    ("bash(FOO=1 make)", "FOO=2 make"),
+    ("bash(git *)", "git $(echo push)"),
+    ("bash(rm *)", "rm -rf build"),
+    ("bash(rm -rf build)", "rm -rf build/../.."),
+    ("bash(rm -rf build)", "rm -rf build other"),
+    ("bash(env *)", "env git push"),
+    ("bash(xargs *)", "ls | xargs rm"),
+    ("bash(sh *)", "sh -c 'git push'"),
+    ("bash(find *)", "find . -exec make {} +"),
+    ("bash(cp *)", "cp a /tmp/b"),
+    ("bash(cat *)", "cat .env"),
+    ("write(src/**)", "make > src/log"),
+    ("bash", "A=1"),
+]
+
+
+@pytest.mark.parametrize(("rule", "line"), COVERED)
+def test_a_rule_covers_a_command_however_it_is_written(rule: str, line: str) -> None:
+    decision = decided(line, allow=rule)
+    assert isinstance(decision, Allow), decision
+    assert rule in decision.why
+
+
+@pytest.mark.parametrize(("rule", "line"), NOT_COVERED)
+def test_a_rule_covers_nothing_beyond_its_command(rule: str, line: str) -> None:
+    assert isinstance(decided(line, allow=rule), Ask)
+
+
+def test_every_part_of_a_line_needs_its_own_rule() -> None:
+    line = "npm run build > dist/log && git push"
+    rules = ["bash(npm run *)", "bash(git push)", "write(dist/**)"]
+    assert isinstance(decided(line, allow=rules), Allow)
+    for left_out in rules:
+        assert isinstance(decided(line, allow=[rule for rule in rules if rule != left_out]), Ask)
+
+
+MET = [
+    ("bash(git push *)", "git push"),
+    ("bash(git push *)", "git push origin main"),
+    ("bash(git push *)", "ls && git push"),
+    ("bash(git push *)", "echo $(git push)"),
+    ("bash(git push *)", "/usr/bin/git push"),
+    ("bash(git push *)", "git -C src push"),
+    ("bash(git push *)", "git -c a=b --no-pager push"),
+    ("bash(git push *)", "env A=1 git push"),
+    ("bash(git push *)", "sh -c 'git push'"),
+    ("bash(git push *)", "ls | xargs git push"),
+    ("bash(git push *)", "uv run git push"),
+    ("bash(git push *)", "PATH=. git push"),
+    ("bash(git push *)", "git push $where"),
+    ("bash(sudo *)", "sudo ls"),
+    ("bash", "ls"),
+    ("read(secrets/**)", "cat secrets/key"),
+    ("read(secrets/**)", "cat src/../secrets/key"),
+    ("read(secrets/**)", "cat SECRETS/key"),
+    ("read(secrets/**)", "cd secrets && cat key"),
+    ("read(secrets/**)", "grep x < secrets/key"),
+    ("read(secrets/**)", "python -m x --file=secrets/key"),
+    ("read(~/.ssh/**)", "cat ~/.ssh/config"),
+    ("read(~/.ssh/**)", "cat /home/ada/.ssh/config"),
+    ("write(src/**)", "echo x > src/a"),
+    ("write(src/**)", "cp a src/b"),
+    ("write(src/**)", "sed -i s/a/b/ src/a"),
+    ("write(**/*.lock)", "rm web/yarn.lock"),
+]
+PERHAPS_MET = [
+    ("bash(git push *)", "git $command"),
+    ("bash(git push *)", "$program push"),
+    ("bash(git push *)", "git {push,x}"),
+    ("bash(git push *)", "git pus?"),
+    ("bash(git push *)", "case x in x) git push;; esac"),
+    ("bash(git push *)", "xargs git"),
+    ("read(secrets/**)", "cat $file"),
+    ("read(secrets/**)", "cat s*/key"),
+    ("write(src/a/**)", "rm -r src"),
+    ("write(src/**)", "python src/tool.py"),
+]
+
+
+@pytest.mark.parametrize(("rule", "line"), MET)
+def test_a_denial_meets_a_command_in_every_mode_and_names_itself(rule: str, line: str) -> None:
+    for mode in Mode:
+        decision = decided(line, mode, allow=["bash", "read", "write"], deny=rule)
+        assert isinstance(decision, Deny), decision
+        assert rule in decision.why
+        assert decision.by == "rule"
+
+
+@pytest.mark.parametrize(("rule", "line"), PERHAPS_MET)
+def test_what_a_denial_may_mean_is_asked_about_even_where_everything_is_allowed(rule: str, line: str) -> None:
+    for mode in (Mode.ASK, Mode.EDITS, Mode.YOLO):
+        decision = decided(line, mode, allow=["bash", "read", "write"], deny=rule)
+        assert isinstance(decision, Ask), decision
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"), [("bash(git push *)", "git pull"), ("read(secrets/**)", "cat src/a"), ("bash(rm *)", "echo rm")]
+)
+def test_a_denial_meets_nothing_else(rule: str, line: str) -> None:
+    assert isinstance(decided(line, Mode.YOLO, deny=rule), Allow)
+
+
+def test_a_rule_that_asks_is_heard_where_another_one_allows_and_where_the_command_only_looks() -> None:
+    assert isinstance(decided("git push", allow="bash(git *)", ask="bash(git push *)"), Ask)
+    assert isinstance(decided("git log", ask="bash(git log *)"), Ask)
+    assert isinstance(decided("git log", Mode.YOLO, ask="bash(git log *)"), Allow)
+
+
+# ── files ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.EDITS])
+@pytest.mark.parametrize(
+    ("tool", "path", "real"),
+    [
+        ("write_file", ".git/hooks/pre-commit", ""),
+        ("write_file", "src/../.git/hooks/pre-commit", ""),
+        ("write_file", ".GIT/Hooks/pre-commit", ""),
+        ("write_file", "harmless", "/work/project/.git/hooks/pre-commit"),
+        ("write_file", "././/git/../.git/config", ""),
+        ("edit_file", ".harness/settings.toml", ""),
+        ("edit_file", ".Harness/settings.toml", ""),
+        ("edit_file", "link/settings.toml", "/work/project/.harness/settings.toml"),
+        ("edit_file", "/work/project/.harness/hooks.toml", ""),
+        ("write_file", "~/.bashrc", ""),
+        ("write_file", "deep/.envrc", ""),
+        ("read_file", ".env", ""),
+        ("read_file", "a/../.env", ""),
+        ("read_file", ".ENV", ""),
+        ("read_file", "notes", "/home/ada/.ssh/id_rsa"),
+        ("read_file", "keys/server.pem", ""),
+    ],
+)
+def test_a_protected_place_is_asked_about_by_whatever_way_it_is_named(
+    mode: Mode, tool: str, path: str, real: str
+) -> None:
+    session = permissions(mode, allow=["write(**)", "read(**)", "write", "read"])
+    session.remember(file_call(tool, "other"), Answer("always"))
+    decision = session.decide(file_call(tool, path, real))
+    assert isinstance(decision, Ask), decision
+    assert "place" in decision.why
+
+
+def test_a_rule_without_a_wildcard_allows_a_protected_place() -> None:
+    assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", ".env")), Allow)
+    assert isinstance(permissions(allow="write(.envrc)").decide(file_call("write_file", ".envrc")), Allow)
+    assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", "x", "/work/project/a/.env")), Ask)
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "real", "covered"),
+    [
+        ("write(src/**)", "src/a.py", "", True),
+        ("write(src/**)", "src/deep/a.py", "", True),
+        ("write(src/*)", "src/deep/a.py", "", False),
+        ("write(src/*.py)", "src/a.py", "", True),
+        ("write(src/**)", "src/../other", "", False),
+        ("write(src/**)", "src/link", "/work/project/other", False),
+        ("write(src/**)", "srcs/a", "", False),
+        ("write(src/**)", "SRC/a", "", False),
+        ("write", "anything", "", True),
+        ("write_file", "anything", "", True),
+        ("edit_file", "anything", "", False),
+        ("read(**)", "anything", "", False),
+        ("bash", "anything", "", False),
+    ],
+)
+def test_what_a_rule_about_writing_covers(rule: str, path: str, real: str, covered: bool) -> None:
+    decision = permissions(allow=rule).decide(file_call("write_file", path, real))
+    assert isinstance(decision, Allow if covered else Ask)
+
+
+def test_files_are_written_unasked_in_the_mode_for_it_unless_a_rule_says_otherwise() -> None:
+    session = permissions(Mode.EDITS, ask="write(src/**)", deny="write(*.lock)")
+    assert isinstance(session.decide(file_call("write_file", "a")), Allow)
+    assert isinstance(session.decide(file_call("write_file", "src/a")), Ask)
+    denied = session.decide(file_call("edit_file", "x", "/work/project/uv.lock"))
+    assert isinstance(denied, Deny)
+    assert denied.message == "This was not allowed: the rule deny write(*.lock) (of the settings) is about `x`."
+
+
+def test_reading_is_allowed_unless_a_rule_says_otherwise() -> None:
+    session = permissions(Mode.DENY, deny="read(secrets/**)", ask="read(notes/**)")
+    assert isinstance(session.decide(file_call("read_file", "a")), Allow)
+    assert isinstance(session.decide(file_call("grep", "secrets")), Deny)
+    assert isinstance(session.decide(file_call("glob", "notes/old")), Ask)
+    assert isinstance(session.decide(file_call("grep", ".")), Ask)  # it would look into the secrets, too
+
+
+def test_setting_an_agent_to_work_is_allowed_in_every_mode_unless_a_rule_says_otherwise() -> None:
+    task = PermissionRequest("1", "task", Effect.DELEGATE, "find it", "", {"prompt": "find it"})
+    for mode in Mode:
+        assert isinstance(permissions(mode).decide(task), Allow)
+        assert isinstance(permissions(mode, deny="task").decide(task), Deny)
+    assert isinstance(permissions(ask="task").decide(task), Ask)
+
+
+def test_a_tool_of_ones_own_has_rules_by_its_name() -> None:
+    deploy = PermissionRequest("1", "deploy", Effect.RUN, "deploy", "", {"where": "here"})
+    assert isinstance(permissions(allow="deploy").decide(deploy), Allow)
+    assert isinstance(permissions(deny="deploy", allow="deploy").decide(deploy), Deny)
+    assert isinstance(permissions(allow="bash").decide(deploy), Ask)
+
+
+# ── what is answered ────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("npm run build", ("bash(npm run *)",)),
+        ("git push origin main", ("bash(git push *)",)),
+        ("make test", ("bash(make test *)",)),
+        ("python -m pytest -x", ("bash(python -m pytest *)",)),
+        ("python tool.py a", ("bash(python tool.py *)",)),
+        ("pytest", ("bash(pytest *)",)),
+        ("curl https://example.org", ("bash(curl https://example.org)",)),
+        ("npm run a && git push", ("bash(npm run *)", "bash(git push *)")),
+        ("ls > out.txt", ("write(out.txt)",)),
+        ("make all > build/log", ("bash(make all *)", "write(build/**)")),
+        ("cat /etc/hosts", ("read(/etc/hosts)",)),
+        ("rm -rf build", ()),
+        ("make $target", ()),
+        ("PATH=. make", ()),
+        ("case x in x) make;; esac", ()),
+    ],
+)
+def test_what_is_on_offer_is_what_would_have_allowed_it(line: str, offers: tuple[str, ...]) -> None:
+    decision = decided(line)
+    assert isinstance(decision, Ask)
+    assert decision.offers == offers
+    if offers:
+        assert isinstance(decided(line, allow=list(offers)), Allow)
+
+
+def test_an_answer_with_a_rule_counts_for_what_the_rule_covers() -> None:
+    session = permissions()
+    answer = Answer("always", rules=("bash(npm run *)",))
+    assert isinstance(session.remember(bash("npm run a"), answer), Allow)
+    assert isinstance(session.decide(bash("npm run b")), Allow)
+    assert isinstance(session.decide(bash("npm run b; git push")), Ask)
+
+
+def test_an_answer_with_a_rule_that_is_not_understood_allows_this_once() -> None:
+    session = permissions()
+    allowed = session.remember(bash("npm run a"), Answer("always", rules=("nonsense(",)))
+    assert isinstance(allowed, Allow)
+    assert "no rule was made" in allowed.not_kept
+    assert isinstance(session.decide(bash("npm run a")), Ask)
+
+
+def test_always_for_one_dangerous_line_takes_effect_for_exactly_this_line() -> None:
+    session = permissions()
+    session.remember(bash("rm -rf build"), Answer("always"))
+    assert isinstance(session.decide(bash("rm -rf build")), Allow)
+    assert isinstance(session.decide(bash("rm -rf build dist")), Ask)
+
+
+def test_an_answer_never_beats_a_denial() -> None:
+    session = permissions(deny="bash(git push *)")
+    session.remember(bash("git push"), Answer("always"))
+    session.remember(bash("git push"), Answer("always", rules=("bash(git push)",)))
+    assert isinstance(session.decide(bash("git push")), Deny)
+
+
+def test_a_folder_that_a_link_leads_to_is_denied_by_either_name() -> None:
+    rule = parse_rule(Verdict.DENY, "read(~/notes/**)", Surroundings("/w", "/home/ada"), Scope.SETTINGS)
+    assert rule.path is not None
+    assert rule.path.folder == "/home/ada/notes"
