@@ -167,6 +167,10 @@ _VERSIONED = names(
 )
 
 
+READERS = frozenset(name for name, reader in _READERS.items() if reader.paths and reader.most is None)
+"""Programs whose words are files that they read."""
+
+
 # ── git ─────────────────────────────────────────────────────────────────────────────────────────
 
 _GIT_NEVER = ("--output", "--ext-diff", "--no-index", "--open-files-in-pager", "--upload-pack", "--exec", "--textconv")

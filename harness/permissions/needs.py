@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from harness.permissions.dangerous import danger, without_global_options
-from harness.permissions.harmless import harmless_assignment, looks
+from harness.permissions.harmless import READERS, harmless_assignment, looks
 from harness.permissions.names import names
 from harness.permissions.options import Arguments
 from harness.permissions.shell.through import SHELLS, TEXT_RUNNERS, Run, base_name, runs_of
@@ -98,7 +98,7 @@ class _Line:
         for run in runs:
             yield from self._command(run)
             for redirect in run.simple.redirects:
-                yield self._redirect(redirect, run.simple)
+                yield self._redirect(redirect)
 
     def _command(self, run: Run) -> Iterator[Need]:
         simple = run.simple
@@ -131,15 +131,16 @@ class _Line:
     def _paths(self, kind: NeedKind, words: tuple[Word, ...], simple: Simple) -> Iterator[Need]:
         for word in words:
             if word.kind is WordKind.UNKNOWN:
-                if kind is not NeedKind.TOUCH:
-                    yield Need(kind, word.text, words=simple.words, implied=True)
+                if kind is NeedKind.WRITE or simple.program in READERS:
+                    known = kind if kind is NeedKind.WRITE else NeedKind.READ
+                    yield Need(known, word.text, words=simple.words, implied=True)
             elif word.kind is not WordKind.PIPE and len(word.text) <= LONGEST_PATH and "://" not in word.text:
                 pattern = word.kind is WordKind.GLOB
                 yield Need(
                     *(kind, word.text), words=simple.words, paths=self._joined(word), pattern=pattern, implied=True
                 )
 
-    def _redirect(self, redirect: Redirect, simple: Simple) -> Need:
+    def _redirect(self, redirect: Redirect) -> Need:
         target = redirect.target
         kind = NeedKind.WRITE if redirect.writes else NeedKind.READ
         shown = f"{redirect.operator} {target.text}"
@@ -147,13 +148,7 @@ class _Line:
             return Need(kind, shown, looks=True)
         if target.kind is not WordKind.LITERAL or self._lost:
             return Need(kind, shown, danger="which file that is, is known only when the shell has run")
-        return Need(
-            kind,
-            shown,
-            words=() if redirect.writes else simple.words,
-            paths=self._joined(target),
-            implied=not redirect.writes,
-        )
+        return Need(kind, shown, paths=self._joined(target), implied=not redirect.writes)
 
     def _change_folder(self, simple: Simple, name: str) -> Iterator[Need]:
         rest = [word for word in simple.words[1:] if word.text not in ("-P", "-L", "--", "-e")]

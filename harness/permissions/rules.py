@@ -14,7 +14,7 @@ from enum import Enum, StrEnum
 from functools import cached_property
 
 from harness.hooks import Verdict
-from harness.permissions.dangerous import without_global_options
+from harness.permissions.dangerous import OPAQUE, without_global_options
 from harness.permissions.harmless import harmless_assignment
 from harness.permissions.needs import SHELL, Need, NeedKind
 from harness.permissions.shell.reading import read_line
@@ -132,9 +132,8 @@ class PermissionRule:
         for words in _views(need.words):
             if _fits(self._folded, words, unknown=False):
                 return Match.YES
-        return (
-            Match.MAYBE if any(_fits(self._folded, words, unknown=True) for words in _views(need.words)) else Match.NO
-        )
+        perhaps = need.danger in OPAQUE or any(_fits(self._folded, words, unknown=True) for words in _views(need.words))
+        return Match.MAYBE if perhaps else Match.NO
 
     @cached_property
     def _folded(self) -> tuple[Word, ...]:
