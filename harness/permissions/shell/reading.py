@@ -73,10 +73,15 @@ class _Reading:
 
     def _pipelines(self) -> None:
         """Commands joined by | || and &&."""
+        piped = False
         while True:
+            if piped and self.at.bare_word() in ("!", "time"):
+                raise Unreadable("a ! or time stands inside a pipeline")
             self._command()
             self.at.skip_blanks()
-            if not (self.at.take("&&") or self.at.take("||") or self.at.take("|&") or self.at.take("|")):
+            joined = self.at.take("&&") or self.at.take("||")
+            piped = not joined and (self.at.take("|&") or self.at.take("|"))
+            if not (joined or piped):
                 return
             self.at.skip_blank_lines(self._expansions)
 

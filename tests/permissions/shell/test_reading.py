@@ -65,6 +65,8 @@ def test_every_simple_command_of_a_line_is_found(line: str, expected: list[list[
         "; ls",
         "ls | ",
         "ls && ",
+        "ls | ! ls",
+        "ls | time ls",
         "f() { ls; }",
         "function f { ls; }",
         "case x in x) ls;; esac",
