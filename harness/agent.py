@@ -55,6 +55,8 @@ from harness.executor.facts import Facts
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
 from harness.hiring import Hiring
+from harness.hooks import Hook
+from harness.model import hook_texts
 from harness.model import prompt as prompts
 from harness.permissions import Mode
 from harness.processes import Processes
@@ -71,6 +73,7 @@ from harness.recovery import (
     Stop,
     SwitchModel,
     after_tools,
+    before_turn,
     counted,
     decide,
     over_budget,
@@ -103,6 +106,7 @@ class Agent:
         clock: Clock | None = None,
         log: logging.Logger | None = None,
         agents: Path | None = None,
+        hooks: Iterable[Hook] = (),
         employer: "Agent | None" = None,
         **overrides: object,
     ) -> None:
@@ -117,7 +121,8 @@ class Agent:
             clock: time for waits.
             log: gets what only a developer wants to know.
             agents: folder for the journals of the agents that work for this one; None: nobody keeps them.
-            employer: the agent that this one works for; None: a person.
+            hooks: what is asked at fixed points, behind the commands of the settings; `hook` makes one of a function.
+            employer: the agent that this one works for, whose hooks are then its own; None: a person.
             overrides: settings by name, for example `model="claude-opus-5-5"` or `permission_mode="yolo"`.
 
         Raises SettingsError when a setting cannot be used.
@@ -130,6 +135,7 @@ class Agent:
         self._clock: Clock = clock or (employer._clock if employer else SystemClock())
         self._log: logging.Logger = log or (employer._log if employer else logging.getLogger("harness"))
         self._asking: Turn | None = None
+        self._hooks: tuple[Hook, ...] = employer._hooks if employer else (*self.settings.hooks, *hooks)
         self._facts = Facts(self.settings.workspace)
         if settings is None:
             reread = reread or (lambda: settings_here(overrides))
@@ -142,6 +148,7 @@ class Agent:
             tools=tools,
             outputs=outputs,
             reread=reread,
+            hooks=self._hooks,
             shared=employer._shared if employer else None,
             crew=self._crew,
             capabilities=employer.dispatching.board.capabilities if employer else None,
@@ -155,7 +162,7 @@ class Agent:
         self.granting, self.permissions = parts.shared.granting, parts.shared.granting.permissions
         self.toolbox = parts.toolbox
         self.dispatching: Dispatching = parts.dispatching
-        self._turns, self.rewinding = parts.turns, parts.rewinding
+        self._turns, self.rewinding, self.hooking = parts.turns, parts.rewinding, parts.hooking
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
 
     def _crew(self, shared: Shared, outputs: Path) -> Crew:
@@ -275,6 +282,7 @@ class Agent:
 
     async def aclose(self) -> None:
         """Close all connections, and end everything that works for this agent or was left running by it."""
+        await self.hooking.aclose()
         async with AsyncExitStack() as closing:  # all of it, also when one fails or is interrupted
             if self.crew is not None:
                 closing.push_async_callback(self._shared.aclose)
@@ -292,7 +300,7 @@ class Agent:
         await self.open()
         turn = self._begin(text)
         try:
-            stop = await self._turn(turn)
+            stop = await self._hear(turn, text) or await self._turn(turn)
         except Exception as error:  # noqa: BLE001 (the border: a turn ends with a sentence)
             self._log.exception("the turn failed")
             reason = f"something in the program failed ({type(error).__name__}: {error}); see the log with --debug"
@@ -309,7 +317,10 @@ class Agent:
                 case Stop():
                     say.add("assistant", decision.keep, Origin.REPLY)
                     turn.say(decision.keep)
-                    return decision
+                    decision = await self.hooking.may_end(turn, decision)
+                    if isinstance(decision, Stop):
+                        return decision
+                    say.add("user", self._executor.nudge(decision, turn), Origin.HOOK)
                 case RunTools():
                     say.add("assistant", (*decision.keep, *map(_asked, decision.cut_calls)), Origin.REPLY)
                     await self._rollbacks.keep([call.name for call in decision.calls])
@@ -334,11 +345,12 @@ class Agent:
                 say.emit(Transition(step, decision.code, decision.reason, *counted(decision, self._limits)))
 
     async def _after_tools(self, turn: Turn) -> Stop | None:
-        """What ends the turn after a tool round: a person, the breakers, a loop that nothing frees, a limit."""
+        """What ends the turn after a tool round: a person, a hook, the breakers, a loop that nothing frees, a limit."""
         paused = self.dispatching.paused
         stuck = "" if paused else await self.escaping.look()
         interrupted = self._signals.interrupt.is_set()
-        stop = after_tools(turn.state, self._limits, interrupted=interrupted, paused=paused, stuck=stuck)
+        hooked = self.hooking.stopped
+        stop = after_tools(turn.state, self._limits, interrupted=interrupted, hooked=hooked, paused=paused, stuck=stuck)
         if stop is None:
             self._deliver()
         return stop
@@ -423,17 +435,24 @@ class Agent:
         self._labels.begin_turn(self._clock.now())
         conversation.turn += 1
         conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
-        if text is not None:
-            facts = self._facts.new(conversation.messages)
-            blocks: list[Block] = [{"type": "text", "text": facts}] if facts else []
-            conversation.add("user", (*blocks, {"type": "text", "text": sendable(text)}), Origin.PROMPT)
-        self._deliver()
         if self._executor.asked_last != self.model:
             conversation.emit(ModelSwitched(self._executor.asked_last, self.model, "a new turn begins"))
             self._executor.use_model(self.model)
         fallbacks = tuple(model for model in self.settings.fallback_models if model != self.model)
         state = self._executor.fresh_state(self.model, fallbacks)
         return Turn(conversation.turn, state, self._clock.now(), conversation.spend, conversation.step)
+
+    async def _hear(self, turn: Turn, text: str | None) -> Stop | None:
+        """Take the prompt into the history, with what the model is to know beside it; a Stop if a hook refuses it."""
+        heard = await self.hooking.hear(text)
+        if stop := before_turn(turn.state, interrupted=self._signals.interrupt.is_set(), refused=heard.refused):
+            self.conversation.begin_step()
+            return stop
+        if text is not None:
+            texts = (self._facts.new(self.conversation.messages), heard.context, sendable(heard.prompt))
+            self.conversation.add("user", [{"type": "text", "text": text} for text in texts if text], Origin.PROMPT)
+        self._deliver()
+        return None
 
     async def _end(self, turn: Turn, stop: Stop) -> None:
         conversation = self.conversation
@@ -444,6 +463,8 @@ class Agent:
             self.dispatching.pause()
         elif stop.code is TransitionCode.LOOP_STOPPED:
             conversation.add("user", ({"type": "text", "text": prompts.LOOP_NOTE},), Origin.REPAIR)
+        elif self.hooking.stopped:
+            conversation.add("user", ({"type": "text", "text": hook_texts.STOPPED_NOTE},), Origin.REPAIR)
         conversation.emit(Transition(conversation.step, stop.code, stop.reason))
         await self._remembering.keep()
         self._tell_news()

@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,8 @@ from harness.executor.carrying import Executor
 from harness.executor.dispatching import Dispatching
 from harness.executor.escape_fold import EscapeFold
 from harness.executor.escaping import Escaping
+from harness.executor.hook_runs import HookRuns
+from harness.executor.hooking import Hooking
 from harness.executor.kept_files import KeptFiles
 from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
@@ -42,6 +44,7 @@ from harness.executor.tool_calls import ToolCalls
 from harness.executor.turn_taking import TurnTaking
 from harness.executor.waiting import Signals
 from harness.experience_file import experience_file
+from harness.hooks import Hook
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings
@@ -65,6 +68,7 @@ class Parts:
     dispatching: Dispatching
     labels: Labels
     tools: ToolCalls
+    hooking: Hooking
     own_commands: OwnCommands
     executor: Executor
     escaping: Escaping
@@ -86,6 +90,7 @@ def wired(
     tools: Iterable[Tool] | None,
     outputs: Path | None,
     reread: Callable[[], Settings] | None,
+    hooks: Sequence[Hook],
     shared: Shared | None,
     crew: Callable[[Shared, Path], Crew],
     capabilities: CapabilityMap | None = None,
@@ -122,6 +127,15 @@ def wired(
     board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), dispatch_limits(settings))
     dispatching = Dispatching(board, conversation, clock)
     labels = Labels(strict=settings.strict_freshness)
+    hooking = Hooking(
+        hooks,
+        HookRuns(processes, settings.workspace),
+        conversation,
+        signals,
+        limits,
+        workspace=str(settings.workspace),
+        agent=outputs.name if hired else "",
+    )
     tool_calls = ToolCalls(
         toolbox,
         shared.granting.permissions,
@@ -129,6 +143,7 @@ def wired(
         conversation,
         dispatching,
         labels,
+        hooking,
         clock,
         workspace=settings.workspace,
         outputs=outputs,
@@ -150,7 +165,7 @@ def wired(
         calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs, processes=processes
     )
     executor = Executor(
-        conversation, connection, calls, shortening, asker, limits, clock, signals, model=settings.model
+        conversation, connection, calls, shortening, hooking, asker, limits, clock, signals, model=settings.model
     )
     checkpoints = checkpoints_for(settings, outputs, log, processes) if asker.present else None
     kept = KeptFiles(toolbox.get)
@@ -177,6 +192,7 @@ def wired(
         dispatching=dispatching,
         labels=labels,
         tools=tool_calls,
+        hooking=hooking,
         own_commands=own_commands,
         executor=executor,
         escaping=escaping,

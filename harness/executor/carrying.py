@@ -15,11 +15,14 @@ from harness.events import (
     WaitOffered,
 )
 from harness.executor.asker import Asker
+from harness.executor.hooking import Hooking
 from harness.executor.model_calls import Answered, ModelCalls
-from harness.executor.shortening import Shortening
+from harness.executor.shortening import Shortening, Trigger
 from harness.executor.turn import Turn
 from harness.executor.waiting import Signals, pause, unless
-from harness.model import history, prompt
+from harness.executor.words import sendable
+from harness.hooks import Combined
+from harness.model import history, hook_texts, prompt
 from harness.recovery import (
     Compact,
     Continue,
@@ -49,6 +52,7 @@ class Executor:
         connection: Connection,
         calls: ModelCalls,
         shortening: Shortening,
+        hooking: Hooking,
         asker: Asker,
         limits: RecoveryLimits,
         clock: Clock,
@@ -61,6 +65,7 @@ class Executor:
         self._connection = connection
         self._calls = calls
         self._shortening = shortening
+        self._hooking = hooking
         self._asker = asker
         self._limits = limits
         self._clock = clock
@@ -80,18 +85,25 @@ class Executor:
         return None
 
     async def compact(self, turn: Turn, decision: Compact, step: int) -> None:
-        """Shorten the history, by summary or by cut."""
+        """Shorten the history, by summary or by cut, unless a hook objects."""
+        trigger: Trigger = "auto" if decision.code is None else "reactive"
+        hooked = await self._hooking.before_compaction(trigger, lambda: self._size(turn.state.model))
+        if hooked.blocks:
+            return
         if decision.code is None:
             self._health = self._health.compacting(step)
+        before = self._conversation.messages
         shortened = await self._shortening.compact(
             turn.state,
             self._health,
             self._limits,
             self._signals,
-            trigger="auto" if decision.code is None else "reactive",
+            trigger=trigger,
             refused=decision.prompt_tokens,
             limit=decision.limit,
+            focus=_focus("", hooked),
         )
+        await self._tell_of_compaction(trigger, before, turn.state.model)
         turn.state = shortened.state
         if shortened.health.off and not self._health.off:
             text = "automatic compaction is off after three failures in a row; /compact tries again"
@@ -103,10 +115,27 @@ class Executor:
         if not self._conversation.messages:
             self._conversation.emit(Notice("info", "there is nothing to compact yet"))
             return
+        hooked = await self._hooking.before_compaction("manual", lambda: self._size(model))
+        if hooked.blocks:
+            return
+        before = self._conversation.messages
         shortened = await self._shortening.compact(
-            self.fresh_state(model), self._health, self._limits, self._signals, trigger="manual", focus=focus
+            self.fresh_state(model),
+            self._health,
+            self._limits,
+            self._signals,
+            trigger="manual",
+            focus=_focus(focus, hooked),
         )
         self._health = shortened.health
+        await self._tell_of_compaction("manual", before, model)
+
+    async def _tell_of_compaction(self, trigger: Trigger, before: tuple[Message, ...], model: str) -> None:
+        if self._conversation.messages != before:
+            await self._hooking.after_compaction(trigger, lambda: self._size(model))
+
+    def _size(self, model: str) -> int:
+        return self._calls.situation(model).prompt_tokens
 
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
         """The state in which something begins on `model`; what is known of the models goes on (resilience C7)."""
@@ -215,8 +244,15 @@ class Executor:
                 text = prompt.CONTINUE_AFTER_EMPTY
             case Nudge.REPEATED:
                 text = prompt.CONTINUE_WITHOUT_REPEATING
+            case Nudge.OBJECTION:
+                text = sendable(hook_texts.objection(decision.objection))
             case Nudge.PAUSED:
                 text = prompt.CONTINUE
             case Nudge.TOKEN_BUDGET:
                 text = prompt.token_budget_nudge(turn.state.output_tokens, self._limits.token_budget or 0)
         return ({"type": "text", "text": text},)
+
+
+def _focus(focus: str, hooked: Combined) -> str:
+    """What the summary should pay attention to: what the person wants, and what hooks add."""
+    return "\n".join(filter(None, (focus, *(said.text for said in hooked.contexts))))

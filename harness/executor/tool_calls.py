@@ -27,15 +27,17 @@ from harness.events import (
 )
 from harness.executor.asker import Asker, ask_permission
 from harness.executor.dispatching import Dispatching
+from harness.executor.hooking import Hooking, with_words, words_of
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
 from harness.executor.permission_places import places_of
-from harness.model import prompt
-from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions
+from harness.hooks import Combined, in_one_line
+from harness.model import hook_texts, prompt
+from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
 from harness.processes import Processes
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import fitted
-from harness.tools.tool import Tool, ToolContext, ToolResult, category_of
+from harness.tools.tool import Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
@@ -54,8 +56,11 @@ class _Ready:
     """A call that may run."""
 
     call: ToolCall
+    """With the input as the hooks left it."""
     tool: Tool
     arguments: object
+    words: str = ""
+    """What hooks want the model to read behind the result."""
 
 
 class ToolCalls:
@@ -69,6 +74,7 @@ class ToolCalls:
         conversation: Conversation,
         dispatching: Dispatching,
         labels: Labels,
+        hooking: Hooking,
         clock: Clock,
         *,
         workspace: Path,
@@ -82,6 +88,7 @@ class ToolCalls:
         Args:
             dispatching: decides about every call before anything else.
             labels: says which results may not be fresh.
+            hooking: asks the hooks before and after a call.
             workspace: the folder the tools work in.
             outputs: folder for results too long for the history.
             processes: starts the children of tools.
@@ -96,6 +103,7 @@ class ToolCalls:
         self._conversation = conversation
         self._dispatching = dispatching
         self._labels = labels
+        self._hooking = hooking
         self._clock = clock
         self._count_errors = count_errors
         self.veto: Callable[[ToolCall], ToolResult | None] = _no_veto
@@ -110,18 +118,19 @@ class ToolCalls:
     ) -> Results:
         """Run what may run. Calls that are safe together run together, the others alone and in order.
 
-        When `interrupt` is set, running tools are ended, and every call left is answered as not run.
+        When `interrupt` is set, running tools are ended, and every call left is answered as not run. When a hook ends
+        the turn, what runs comes to its end, and nothing else is begun.
         """
         results: dict[str, ToolResult] = {}
         places = {call.id: place for place, call in enumerate(calls)}
         for batch in self._batches(calls):
-            if interrupt.is_set():
+            if interrupt.is_set() or self._hooking.stopped:
                 break
             ready = [await self._admitted(call, places[call.id], results, interrupt) for call in batch]
             await self._run([call for call in ready if call is not None], results, interrupt)
         for call in calls:
             if call.id not in results:
-                self._ended(call, ToolResult(prompt.CANCELLED_RESULT, ToolOutcome.CANCELLED, "not run"), 0.0, results)
+                self._ended(call, self._not_run(), 0.0, results)
         # Not by id: a call may have been cut because its id is that of one that ran.
         answered = [(call.id, results[call.id]) for call in calls] + [(cut.id, self._refused(cut)) for cut in cut_calls]
         return Results(tuple(self._blocks(answered)), interrupt.is_set())
@@ -131,7 +140,11 @@ class ToolCalls:
         results: dict[str, ToolResult] = {}
         ready = await self._admitted(call, 0, results, interrupt)
         await self._run([ready] if ready else [], results, interrupt)
-        return results.get(call.id) or ToolResult(prompt.CANCELLED_RESULT, ToolOutcome.CANCELLED, "not run")
+        return results.get(call.id) or self._not_run()
+
+    def _not_run(self) -> ToolResult:
+        why = hook_texts.STOPPED_RESULT if self._hooking.stopped else prompt.CANCELLED_RESULT
+        return ToolResult(why, ToolOutcome.CANCELLED, "not run")
 
     def _batches(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
         def safe(call: ToolCall) -> bool:
@@ -171,27 +184,41 @@ class ToolCalls:
     async def _allowed(
         self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
     ) -> _Ready | None:
-        try:
-            arguments = tool.parse(call.input)
-            preview = tool.preview(self._context(call), arguments) if tool.preview else ""
-        except ArgumentError as error:
-            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+        if self._hooking.stopped or self._checked(call, tool, results) is None:
             return None
-        except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
-            self._ended(call, self._broken(tool, error), 0.0, results)
+        hooked = await self._hooking.before_tool(call)
+        if interrupt.is_set() or hooked.stops:
             return None
+        call, words = replace(call, input=hooked.input), words_of(hooked.contexts)
+        if hooked.blocks:
+            await self._finished(call, _blocked(hooked), 0.0, words, results)
+            return None
+        if (checked := self._checked(call, tool, results)) is None:
+            return None
+        arguments, preview = checked
         request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
         request = replace(request, places=places_of(self._permissions, request))
-        decision = self._permissions.decide(request)
+        decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
                 self._tell(decision)
-                return _Ready(call, tool, arguments)
+                return _Ready(call, tool, arguments, words)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
-                self._ended(call, denied, 0.0, results)
+                await self._finished(call, denied, 0.0, words, results)
+        return None
+
+    def _checked(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
+        """The checked arguments and what a person should see of them; None when the call was answered as wrong."""
+        try:
+            arguments = tool.parse(call.input)
+            return arguments, tool.preview(self._context(call), arguments) if tool.preview else ""
+        except ArgumentError as error:
+            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+        except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
+            self._ended(call, self._broken(tool, error), 0.0, results)
         return None
 
     def _tell(self, decision: Allow) -> None:
@@ -244,9 +271,18 @@ class ToolCalls:
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
-        self._ended(call, self._labelled(item, result), loop.time() - began, results)
+        await self._finished(call, self._labelled(item, result), loop.time() - began, item.words, results)
         if result.plan is not None:
             self._conversation.emit(PlanChanged(result.plan))
+
+    async def _finished(
+        self, call: ToolCall, result: ToolResult, seconds: float, words: str, results: dict[str, ToolResult]
+    ) -> None:
+        """Let the hooks speak about a result; also when that is interrupted, the call has ended as it did."""
+        try:
+            result = await self._hooking.after_tool(call, result)
+        finally:
+            self._ended(call, with_words(result, words), seconds, results)
 
     def _labelled(self, item: _Ready, result: ToolResult) -> ToolResult:
         """The result, with a line in front where there is evidence that it may not be fresh (resilience A22)."""
@@ -303,6 +339,11 @@ class ToolCalls:
             return context.output_file.with_suffix(".result.txt")
 
         return fitted([result.content for _, result in answered], whole)
+
+
+def _blocked(hooked: Combined) -> ToolResult:
+    reason = in_one_line(hooked.blocks)
+    return ToolResult(hook_texts.blocked(reason), ToolOutcome.DENIED, shorten_line(f"blocked by {reason}"))
 
 
 def _no_veto(call: ToolCall) -> ToolResult | None:

@@ -6,6 +6,7 @@ is read. `executor.hooking` asks the hooks.
 * `values`     points, what a hook is told, what it may answer, the decorator
 * `matching`   which tools a pattern means
 * `combining`  how several answers become one, and which answer means something where
+* `checking`   whether an answer can be used where it was given
 * `commands`   what exit code, stdout and stderr of a command say
 * `declared`   hooks as a settings file writes them
 """

@@ -15,11 +15,6 @@ BLOCKS = 2
 """Exit code of a command that blocks."""
 MOST_BYTES = 100_000
 """Bytes of stdout that are read; what is longer is no answer."""
-MOST_REASON = 4_000
-"""Characters of a reason; what is longer is cut."""
-MOST_CONTEXT = 10_000
-"""Characters of a context; what is longer is cut, because it stays in the history."""
-
 _TEXTS = ("block", "context", "stop", "reason")
 _KEYS = (*_TEXTS, "input", "permission")
 
@@ -33,26 +28,14 @@ def answer_of(exit_code: int | None, stdout: bytes, stderr: bytes) -> HookAnswer
         stderr: as much of it as is worth reading.
     """
     if exit_code == BLOCKS:
-        return bounded(HookAnswer(block=_text(stderr) or "it gave no reason"))
+        return HookAnswer(block=_text(stderr) or "it gave no reason")
     if exit_code != 0:
         said = _text(stderr).rpartition("\n")[2]
         raise HookError(_failure(exit_code) + (f": {said[:300]}" if said else ""))
     if len(stdout) > MOST_BYTES:
         raise HookError(f"it wrote more than {MOST_BYTES:,} bytes")
     text = _text(stdout)
-    return bounded(_answer_in(text)) if text else HookAnswer()
-
-
-def bounded(answer: HookAnswer) -> HookAnswer:
-    """The answer with its texts cut to what a history can bear."""
-    return HookAnswer(
-        block=_cut(answer.block, MOST_REASON),
-        input=answer.input,
-        context=_cut(answer.context, MOST_CONTEXT),
-        stop=_cut(answer.stop, MOST_REASON),
-        permission=answer.permission,
-        reason=_cut(answer.reason, MOST_REASON),
-    )
+    return _answer_in(text) if text else HookAnswer()
 
 
 def _answer_in(text: str) -> HookAnswer:
@@ -110,7 +93,3 @@ def _failure(exit_code: int | None) -> str:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace").strip()
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -41,7 +41,16 @@ from harness.recovery.decisions import (
     SwitchModel,
     Wait,
 )
-from harness.recovery.policy import after_tools, before_request, counted, decide, decide_summary, over_budget
+from harness.recovery.policy import (
+    after_tools,
+    at_the_end,
+    before_request,
+    before_turn,
+    counted,
+    decide,
+    decide_summary,
+    over_budget,
+)
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
 
 __all__ = [
@@ -62,7 +71,9 @@ __all__ = [
     "TurnState",
     "Wait",
     "after_tools",
+    "at_the_end",
     "before_request",
+    "before_turn",
     "counted",
     "decide",
     "decide_summary",

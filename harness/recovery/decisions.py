@@ -20,6 +20,8 @@ class Nudge(StrEnum):
     """A part of the token budget is left."""
     REPEATED = "repeated"
     """The reply repeated itself and was cut."""
+    OBJECTION = "objection"
+    """A stop hook does not want the turn to end yet."""
     PAUSED = "paused"
     """The server paused its own tools. A history has to end with the user, so the model is asked to go on."""
 
@@ -123,6 +125,8 @@ class Continue(Decision):
     keep: tuple[Block, ...]
     nudge: Nudge
     wait: Wait | None = None
+    objection: str = ""
+    """What a stop hook says, for `Nudge.OBJECTION`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """The policy: an outcome and a situation in, one decision out.
 
 `decide` splits by what came back: `replies` goes by the stop reason, `faults` by the kind of the fault.
-`before_request`, `over_budget` and `after_tools` are the checks outside a model call, `decide_summary` is for the one
-call that is not part of the conversation.
+`before_turn`, `before_request`, `over_budget`, `after_tools` and `at_the_end` are the checks outside a model call,
+`decide_summary` is for the one call that is not part of the conversation.
 """
 
 from dataclasses import replace
 
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
-from harness.recovery.decisions import Compact, Decision, OfferWait, Stop
+from harness.recovery.decisions import Compact, Continue, Decision, Nudge, OfferWait, Stop
 from harness.recovery.faults import broke_behind_an_answer, decide_fault, response_to, stop, try_again
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
@@ -74,16 +74,31 @@ def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> St
     return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED)
 
 
-def after_tools(
-    state: TurnState, limits: RecoveryLimits, *, interrupted: bool, paused: str = "", stuck: str = ""
-) -> Stop | None:
-    """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 17).
+def before_turn(state: TurnState, *, interrupted: bool, refused: str = "") -> Stop | None:
+    """What ends a turn before the model hears of the prompt: a person, or the hooks, which then say why."""
+    if interrupted:
+        return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
+    return Stop(state, f"not sent: {refused}", TransitionCode.HOOK_STOPPED) if refused else None
 
-    `paused` says why the breakers want a pause (resilience A12), `stuck` why the escape mechanism wants the turn to
-    end (resilience B25); empty: they do not.
+
+def after_tools(
+    state: TurnState,
+    limits: RecoveryLimits,
+    *,
+    interrupted: bool,
+    hooked: str = "",
+    paused: str = "",
+    stuck: str = "",
+) -> Stop | None:
+    """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 14, 17).
+
+    `hooked` says why a tool hook wants the turn to end, `paused` why the breakers want a pause (resilience A12),
+    `stuck` why the escape mechanism wants the turn to end (resilience B25); empty: they do not.
     """
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
+    if hooked:
+        return Stop(state, f"a hook ended the turn: {hooked}", TransitionCode.HOOK_STOPPED)
     if paused:
         reason = f"paused: {paused}; go on by /retry, or by --continue with a prompt"
         return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
@@ -95,10 +110,31 @@ def after_tools(
     return None
 
 
+def at_the_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", prevented: str = "") -> Stop | Continue:
+    """What becomes of a turn that would end as completed, after the stop hooks have spoken (recovery H1, rows 12, 13).
+
+    `objection` says what has to be done before it may end, `prevented` why it has to end at once; empty: they say
+    nothing. That a compaction was spent stays as it is (recovery E2).
+    """
+    state, code = stop.state, TransitionCode.STOP_HOOK_PREVENTED
+    in_short = " ".join(objection.split())
+    if prevented:
+        return replace(stop, reason=f"a stop hook ended the turn: {prevented}", code=code)
+    if not objection:
+        return stop
+    if state.objections >= limits.objections:
+        reason = f"a stop hook still objects after {state.objections} more rounds: {in_short}"
+        return replace(stop, reason=reason, code=code)
+    again = replace(state, objections=state.objections + 1)
+    return Continue(again, in_short, (), Nudge.OBJECTION, objection=objection, code=TransitionCode.STOP_HOOK_BLOCKING)
+
+
 def counted(decision: Decision, limits: RecoveryLimits) -> tuple[int, int]:
     """Which continuation in a row a decision is, and of how many; (0, 0) for everything that is not counted."""
     if decision.code is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY and decision.state.continuations:
         return decision.state.continuations, limits.continuations
+    if decision.code is TransitionCode.STOP_HOOK_BLOCKING:
+        return decision.state.objections, limits.objections
     return 0, 0
 
 

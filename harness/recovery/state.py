@@ -50,6 +50,8 @@ class RecoveryLimits:
     pauses: int = 5
     compaction: bool = True
     """False: histories are never shortened on their own, also not on a hard overflow (recovery E11)."""
+    objections: int = 8
+    """Times in a row that stop hooks may send the model back to work (recovery H1)."""
     token_budget: int | None = None
     """Output tokens a turn should use before it may end; None: no target (recovery H2)."""
     max_steps: int | None = None
@@ -102,6 +104,9 @@ class TurnState:
     """`output_tokens` at each nudge to use more of the token budget."""
     steps: int = 0
     """Tool rounds finished in this turn."""
+    objections: int = 0
+    """Times in this turn that a stop hook objected to its end. Never counted anew: what the model does in between
+    may be anything, and only an end without objection shows that the hook is content."""
 
     @property
     def endpoint(self) -> Breaker:

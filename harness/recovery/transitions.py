@@ -42,8 +42,6 @@ def _ends(code: Code, exit_code: int, trigger: str, effect: str, guard: str, res
     return Row(code, Kind.END, trigger, effect, guard, exit_code, reserved)
 
 
-HOOKS = "hooks (part 6)"
-
 _ROWS = (
     _continues(
         Code.NEXT_TURN,
@@ -85,8 +83,7 @@ _ROWS = (
         Code.STOP_HOOK_BLOCKING,
         "a stop hook objects to the end of the turn",
         "its objection joins the history",
-        "8 objections in a row",
-        HOOKS,
+        "8 objections in a turn",
     ),
     _ends(Code.COMPLETED, 0, "a whole reply without tool calls", "the answer stands", "-"),
     _ends(
@@ -174,8 +171,20 @@ _ROWS = (
         "a report of what repeats and what was tried; the session stays usable",
         "the quotas of the ladder; a new prompt begins again",
     ),
-    _ends(Code.STOP_HOOK_PREVENTED, 3, "a stop hook ends the turn", "the answer stands", "-", HOOKS),
-    _ends(Code.HOOK_STOPPED, 3, "a tool hook ends the turn", "the remaining calls are answered", "-", HOOKS),
+    _ends(
+        Code.STOP_HOOK_PREVENTED,
+        3,
+        "a stop hook ends the turn, or objects to its end for the ninth time",
+        "the answer stands",
+        "-",
+    ),
+    _ends(
+        Code.HOOK_STOPPED,
+        3,
+        "a hook ends the turn at a tool call, or refuses the prompt",
+        "the remaining calls are answered without being run; a refused prompt never joins the history",
+        "-",
+    ),
 )
 
 TRANSITIONS: Mapping[Code, Row] = MappingProxyType({row.code: row for row in _ROWS})

@@ -49,6 +49,7 @@ from harness.events import (
 from harness.executor.asker import Asker
 from harness.executor.behaviour import Behaviour
 from harness.executor.escape_fold import EscapeFold
+from harness.hooks import Hook
 from harness.journal import read
 from harness.model.history import violations
 from harness.practice.checks import check
@@ -309,6 +310,7 @@ async def stage(
     reread: Callable[[], Settings] | None = None,
     clock: VirtualClock | None = None,
     messages: Sequence[Message] = (),
+    hooks: Sequence[Hook] = (),
     **values: object,
 ) -> AsyncIterator[Stage]:
     """An agent before a server that plays `script`; checks at the end what must hold whatever happened.
@@ -316,6 +318,7 @@ async def stage(
     Args:
         folder: where workspace and state folder go.
         messages: history to begin with.
+        hooks: functions that are asked at fixed points.
         values: settings by name.
     """
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
@@ -332,6 +335,7 @@ async def stage(
             clock=clock,
             conversation=conversation,
             agents=agents,
+            hooks=hooks,
         ) as agent:
             here = Stage(agent, server, clock, loaded.settings.workspace, recorded, agents)
             yield here

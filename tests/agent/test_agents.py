@@ -27,6 +27,7 @@ from harness.events import (
     WorkReleased,
 )
 from harness.executor.asker import Asker, Nobody
+from harness.hooks import Hook
 from harness.permissions import Answer, PermissionRequest
 from tests.agent.stage import Played, Stage, VirtualClock, calls, fails, run, says, stage
 
@@ -71,10 +72,18 @@ class PassingClock(VirtualClock):
 
 
 def on_stage(
-    folder: Path, script: str, *, asker: Asker | None = None, tools: None = None, **values: object
+    folder: Path,
+    script: str,
+    *,
+    asker: Asker | None = None,
+    tools: None = None,
+    hooks: Sequence[Hook] = (),
+    **values: object,
 ) -> AbstractAsyncContextManager[Stage]:
     """A stage on which time passes."""
-    return stage(folder, script, asker=asker, tools=tools, reread=None, clock=PassingClock(), messages=(), **values)
+    return stage(
+        folder, script, asker=asker, tools=tools, reread=None, clock=PassingClock(), messages=(), hooks=hooks, **values
+    )
 
 
 def result(turn: Played) -> Json:

@@ -1,4 +1,4 @@
-"""Every transition code that can be reached is reached: one scripted scenario each (M1)."""
+"""Every transition code is reached: one scripted scenario each (M1)."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 
 from harness.events import Event, TextDelta, ToolStarted
 from harness.events import TransitionCode as Code
+from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.recovery.transitions import TRANSITIONS, Kind, exit_code
 from tests.agent.stage import Stage, calls, fails, run, says, stage, summarises, too_long
 
@@ -35,10 +36,26 @@ class Scenario:
     settings: dict[str, Any] = field(default_factory=dict)
     interrupt_at: type[Event] | None = None
     turns: int = 1
+    hooks: tuple[Hook, ...] = ()
 
 
 def cut(text: str) -> str:
     return says(text, stop_reason='"max_tokens"')
+
+
+@hook("stop")
+def wants_a_second_look(call: HookCall) -> HookAnswer | None:
+    return HookAnswer(block="look at it again") if call.objections < 2 else None
+
+
+@hook("stop")
+def has_seen_enough(call: HookCall) -> HookAnswer:
+    return HookAnswer(stop="enough for today")
+
+
+@hook("before_tool", tools="bash")
+def ends_the_turn(call: HookCall) -> HookAnswer:
+    return HookAnswer(stop="no programs on Sundays")
 
 
 SCENARIOS: dict[Code, Scenario] = {
@@ -95,6 +112,17 @@ SCENARIOS: dict[Code, Scenario] = {
     Code.BLOCKING_LIMIT: Scenario(
         too_long(20_000, 2_000), [Code.BLOCKING_LIMIT], 1, answer="", settings={"auto_compact": False}, turns=2
     ),
+    Code.STOP_HOOK_BLOCKING: Scenario(
+        says(FIRST) + says(SECOND) + says(ANSWER),
+        [Code.STOP_HOOK_BLOCKING, Code.STOP_HOOK_BLOCKING, Code.COMPLETED],
+        3,
+        answer=f"{FIRST}\n\n{SECOND}\n\n{ANSWER}",
+        hooks=(wants_a_second_look,),
+    ),
+    Code.STOP_HOOK_PREVENTED: Scenario(says(ANSWER), [Code.STOP_HOOK_PREVENTED], 1, hooks=(has_seen_enough,)),
+    Code.HOOK_STOPPED: Scenario(
+        calls(run("never"), run("never")), [Code.HOOK_STOPPED], 1, answer="", hooks=(ends_the_turn,)
+    ),
     Code.MAX_TURNS: Scenario(
         LOOK + calls(run("again")), [Code.NEXT_TURN, Code.MAX_TURNS], 2, answer="", settings={"max_turns": 2}
     ),
@@ -129,8 +157,8 @@ SCENARIOS: dict[Code, Scenario] = {
 }
 
 
-def test_every_code_that_is_not_reserved_has_its_scenario() -> None:
-    assert SCENARIOS.keys() == {code for code, row in TRANSITIONS.items() if row.reserved is None}
+def test_every_code_has_its_scenario() -> None:
+    assert SCENARIOS.keys() == TRANSITIONS.keys()
     assert {code for code, row in TRANSITIONS.items() if row.kind is Kind.END} == {
         code for code, row in TRANSITIONS.items() if row.exit_code is not None
     }
@@ -139,7 +167,7 @@ def test_every_code_that_is_not_reserved_has_its_scenario() -> None:
 @pytest.mark.parametrize("code", SCENARIOS)
 async def test_the_scenario_of_a_code_reaches_it(code: Code, tmp_path: Path) -> None:
     scenario = SCENARIOS[code]
-    async with stage(tmp_path, scenario.script, **scenario.settings) as here:
+    async with stage(tmp_path, scenario.script, hooks=scenario.hooks, **scenario.settings) as here:
 
         def interrupt(event: Event) -> None:
             if scenario.interrupt_at is not None and isinstance(event, scenario.interrupt_at):

@@ -25,6 +25,7 @@ from harness.processes import Processes
 from harness.tools import Limits, ToolError, ToolResult, tool
 from harness.tools.grepping import grep_tool
 from harness.tools.toolbox import Toolbox, standard_tools
+from tests.executor.hookless import without_hooks
 
 pytestmark = pytest.mark.anyio
 
@@ -89,6 +90,7 @@ class Bench:
             conversation,
             Dispatching(board, conversation, clock),
             Labels(strict=False),
+            without_hooks(conversation, self.folder),
             clock,
             workspace=self.folder,
             outputs=self.folder.parent / "outputs",

@@ -18,6 +18,7 @@ from harness.permissions import Mode, Permissions
 from harness.processes import Processes
 from harness.tools.tool import Effect, tool
 from harness.tools.toolbox import Toolbox
+from tests.executor.hookless import without_hooks
 
 pytestmark = pytest.mark.anyio
 
@@ -37,6 +38,7 @@ async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(
         conversation,
         Dispatching(Board(["greet"]), conversation, clock),
         Labels(strict=False),
+        without_hooks(conversation, tmp_path),
         clock,
         workspace=tmp_path,
         outputs=tmp_path / "outputs",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.hooks import HookAnswer, HookError, Verdict
-from harness.hooks.commands import MOST_BYTES, MOST_CONTEXT, answer_of
+from harness.hooks.commands import MOST_BYTES, answer_of
 
 
 def test_silence_is_no_objection() -> None:
@@ -52,9 +52,3 @@ def test_what_is_no_answer_is_a_failure_with_its_reason(stdout: bytes, why: str)
 def test_every_other_end_is_a_failure(code: int | None, why: str) -> None:
     with pytest.raises(HookError, match=why):
         answer_of(code, b'{"permission": "allow"}', b"first\nno such thing\n")
-
-
-def test_a_long_text_is_cut_because_it_stays_in_the_history() -> None:
-    context = answer_of(0, json.dumps({"context": "x" * 50_000}).encode(), b"").context
-    assert len(context) == MOST_CONTEXT
-    assert context.endswith("x…")
