@@ -54,6 +54,40 @@ def test_a_choice_is_a_number_a_name_or_its_beginning() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("k", Answer("always", rules=("bash(npm run *)",), keep=True)),
+        ("Ｋ", Answer("always", rules=("bash(npm run *)",), keep=True)),
+        ("keep", Answer("always", rules=("bash(npm run *)",), keep=True)),
+        ("k bash(npm run build)", Answer("always", rules=("bash(npm run build)",), keep=True)),
+        ("a", Answer("always")),
+        ("n not now", Answer("no", "not now")),
+    ],
+)
+def test_a_rule_on_offer_is_kept_as_it_is_or_as_it_is_typed(typed: str, answer: Answer) -> None:
+    assert permission_in(typed, ("bash(npm run *)",)) == answer
+
+
+def test_without_an_offer_there_is_nothing_to_keep() -> None:
+    assert permission_in("k") is None
+
+
+@pytest.mark.anyio
+async def test_the_question_shows_the_rule_that_would_be_kept() -> None:
+    out = io.StringIO()
+    typed = iter(["k"])
+
+    async def answer() -> str | None:
+        return next(typed)
+
+    request = replace(REQUEST, offers=("bash(make *)",))
+    kept = await PlainAsker(Plain(out), answer).permission(ASKED, request)
+    assert kept == Answer("always", rules=("bash(make *)",), keep=True)
+    assert "  k allows and keeps bash(make *); or type k and another rule\n" in out.getvalue()
+    assert "y once, a always, k keep, n no" in out.getvalue()
+
+
 async def _ask(lines: Sequence[str | None]) -> tuple[Answer, str]:
     typed = iter(lines)
     out = io.StringIO()

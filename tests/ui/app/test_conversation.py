@@ -156,6 +156,17 @@ async def test_a_permission_is_asked_in_the_place_of_the_prompt_and_a_reason_rea
         assert not (tmp_path / "workspace" / "made").exists()
 
 
+async def test_a_rule_on_offer_can_be_changed_and_is_kept(tmp_path: Path) -> None:
+    script = calls('{ name = "bash", input = { command = "touch made" } }') + says("Made.")
+    async with opened(tmp_path, script, permission_mode="ask") as here:
+        await here.says("make it")
+        await here.sees("keep for later sessions: bash(touch *)")
+        await here.pilot.press("k", "backspace", "backspace", *"made)", "enter")
+        await here.sees("Made.")
+        assert (tmp_path / "workspace" / "made").exists()
+        assert [rule.text for rule in here.controller.session.permission_rules] == ["bash(touch made)"]
+
+
 async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path) -> None:
     script = calls('{ name = "bash", input = { command = "touch made" } }') + says("Anew.")
     async with opened(tmp_path, script, permission_mode="ask") as here:

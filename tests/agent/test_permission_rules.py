@@ -1,0 +1,144 @@
+"""Rules, protected places and what is dangerous, in whole turns: the gate is the same for every agent."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.events import AgentEnd, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
+from harness.executor.asker import Nobody
+from harness.permission_file import PermissionFile
+from harness.permissions import Answer, PermissionRequest, Verdict
+from tests.agent.stage import Played, calls, says, stage
+from tests.agent.test_agents import ends, hired, on_stage, task
+
+pytestmark = pytest.mark.anyio
+
+
+def call(tool: str, **input: str) -> str:
+    values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in input.items())
+    return f'{{ name = "{tool}", input = {{ {values} }} }}'
+
+
+def bash(command: str) -> str:
+    return call("bash", command=command)
+
+
+class Person(Nobody):
+    """Gives the same answer to every question."""
+
+    present = True
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, PermissionRequest]] = []
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """The answer."""
+        self.asked.append((asked.why, request))
+        return self.answer
+
+
+def outcomes(turn: Played) -> list[ToolOutcome]:
+    return [ended.outcome for ended in turn.of(ToolEnded)]
+
+
+async def test_looking_runs_unasked_and_the_rest_is_refused_with_its_reason(tmp_path: Path) -> None:
+    script = calls(bash("ls"), bash("ls && touch made"), bash("cat ../secret")) + says("Done.")
+    async with stage(tmp_path, script, permission_mode="ask") as here:
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.DENIED, ToolOutcome.DENIED]
+    assert [asked.why for asked in turn.of(PermissionAsked)] == [
+        "bash runs a program, and no rule allows `touch made`",
+        "bash runs a program, and no rule allows `../secret` (it is outside the workspace)",
+    ]
+    assert not (here.workspace / "made").exists()
+
+
+async def test_a_denial_tells_the_model_which_rule_and_which_part_of_the_line(tmp_path: Path) -> None:
+    script = calls(bash("ls; git push origin main")) + says("Then not.")
+    async with stage(tmp_path, script, permissions_deny=["bash(git push *)"]) as here:  # everything is allowed else
+        turn = await here.turn()
+    assert turn.results[0]["content"] == (
+        "This was not allowed: the rule deny bash(git push *) (of the settings) is about `git push origin main`."
+    )
+    assert turn.of(PermissionAsked) == []
+
+
+async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(bash("rm -rf build")) + says("Done.")) as here:
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.OK]
+    assert [notice.text for notice in turn.of(Notice)] == [
+        "dangerous, and not asked about: `rm -rf build`: it removes files for good, whole folders or without a question"
+    ]
+
+
+async def test_a_rule_that_is_kept_counts_at_once_and_is_in_the_file(tmp_path: Path) -> None:
+    script = calls(bash("touch a"), bash("touch b"), bash("touch c; touch .envrc")) + says("Done.")
+    person = Person(Answer("always", rules=("bash(touch *)",), keep=True))
+    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
+        turn = await here.turn()
+    assert [request.summary for _, request in person.asked] == ["touch a", "touch c; touch .envrc"]
+    assert person.asked[0][1].offers == ("bash(touch *)",)
+    assert person.asked[1][1].offers == ()
+    assert turn.of(SettingChanged)[0] == SettingChanged("permissions", "allow bash(touch *) (always)")
+    assert PermissionFile(tmp_path / "permissions.toml").read()[Verdict.ALLOW] == ("bash(touch *)",)
+
+
+async def test_a_rule_typed_wrong_lets_the_call_run_once_and_says_so(tmp_path: Path) -> None:
+    person = Person(Answer("always", rules=("bash(touch",), keep=True))
+    async with stage(tmp_path, calls(bash("touch a")) + says("Done."), asker=person, permission_mode="ask") as here:
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.OK]
+    assert "no rule was made of it, because it is no rule" in turn.of(Notice)[0].text
+    assert not (tmp_path / "permissions.toml").exists()
+
+
+@pytest.mark.parametrize("way", ["link", "dots", "case", "folder"])
+async def test_no_file_tool_reaches_round_a_protected_place(tmp_path: Path, way: str) -> None:
+    path = {"link": "innocent", "dots": "src/../.git/hooks/pre-commit", "case": ".GIT/hooks/new", "folder": "way/new"}
+    person = Person(Answer("no"))
+    script = calls(call("write_file", path=path[way], content="evil")) + says("Then not.")
+    async with stage(tmp_path, script, asker=person, permission_mode="edits") as here:
+        hooks = here.workspace / ".git" / "hooks"
+        hooks.mkdir(parents=True)
+        (hooks / "pre-commit").write_text("good")
+        (here.workspace / "src").mkdir()
+        (here.workspace / "innocent").symlink_to(hooks / "pre-commit")
+        (here.workspace / "way").symlink_to(hooks)
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.DENIED]
+    assert "a protected place" in person.asked[0][0]
+    assert (hooks / "pre-commit").read_text() == "good"
+    assert [file.name for file in hooks.iterdir()] == ["pre-commit"]
+
+
+async def test_a_command_that_only_looks_is_asked_about_where_a_link_leads_it_out(tmp_path: Path) -> None:
+    script = calls(bash("cat inside"), bash("cat out/secret"), bash("cat *.txt"), bash("cat o*/s*")) + says("Done.")
+    async with stage(tmp_path, script, permission_mode="ask") as here:
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "secret").write_text("hidden")
+        (here.workspace / "inside").write_text("shown")
+        (here.workspace / "a.txt").write_text("shown, too")
+        (here.workspace / "out").symlink_to(tmp_path / "elsewhere")
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.DENIED, ToolOutcome.OK, ToolOutcome.DENIED]
+    assert "hidden" not in str(turn.results)
+
+
+async def test_a_subagent_stands_before_the_same_gate(tmp_path: Path) -> None:
+    script = (
+        calls(task())
+        + hired(calls(bash("ls"), bash("git push"), bash("touch made"), call("write_file", path=".envrc", content="x")))
+        + hired(says("Some of it."))
+        + says("Good.")
+    )
+    allow, deny = ["bash(touch *)"], ["bash(git push *)"]
+    async with on_stage(
+        tmp_path, script, permission_mode="edits", permissions_allow=allow, permissions_deny=deny
+    ) as here:
+        turn = await here.turn()
+        assert (here.workspace / "made").exists()
+        assert not (here.workspace / ".envrc").exists()
+        assert ends(turn) == [AgentEnd.ANSWERED]
