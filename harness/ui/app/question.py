@@ -83,7 +83,7 @@ class Question(Vertical):
             if self._detail:
                 yield Static(self._detail, markup=False)
         yield Static(markup=False, classes="choices")
-        yield Input(compact=True)
+        yield Input(compact=True, select_on_focus=False)
 
     def on_mount(self) -> None:
         self.focus()
