@@ -14,6 +14,9 @@ from harness.events import (
     Event,
     HistoryRepaired,
     HistoryReplaced,
+    HookFailed,
+    HookOutcome,
+    HookRan,
     Intervened,
     Json,
     LoopFound,
@@ -229,6 +232,10 @@ def _note(event: Event) -> str:
         case RolledBack(step=step, files_restored=files, not_undone=left):
             told = [f"back to the end of step {step}", *(["files: " + ", ".join(files)] if files else [])]
             return "; ".join(told + (["not undone: " + ", ".join(left)] if left else []))
+        case HookRan(outcome=outcome) if outcome is not HookOutcome.PASSED:
+            return f"hook {event.name} at {event.point}: {outcome}{': ' + event.detail if event.detail else ''}"
+        case HookFailed(times=1):
+            return f"hook {event.name} at {event.point} failed: {event.why}"
         case PermissionAnswered(answer="no"):
             return f"{event.tool} was not allowed{': ' + event.why if event.why else ''}"
         case SettingChanged():

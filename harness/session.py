@@ -39,6 +39,7 @@ from harness.executor.asker import Asker, Nobody, WaitChoice
 from harness.executor.gating import GateStatus
 from harness.executor.incoming import Incoming
 from harness.executor.rewinding import FilesBack
+from harness.hooks.printed import hook_lines
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
 from harness.permissions import Answer, Mode, PermissionRequest, PermissionRule
 from harness.processes import ExitCounts
@@ -193,6 +194,11 @@ class Session:
     def loop_lines(self) -> tuple[str, ...]:
         """What of the behaviour repeats and how far, where the loops stand on the ladder, and the numbers."""
         return tuple(status_lines(self._agent.escaping.status))
+
+    @property
+    def hook_lines(self) -> tuple[str, ...]:
+        """The hooks in the order in which they are asked, one line each."""
+        return tuple(hook_lines(self._agent.hooking.hooks, self._agent.toolbox.names))
 
     def set_escape(self, text: str) -> None:
         """Switch the escape mechanism "on" or "off", or set numbers such as "copies=5 nudges=2".

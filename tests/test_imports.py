@@ -88,7 +88,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "logs": {"events", "journal", "settings", *GROUND},
     **dict.fromkeys(("cli", "commands", "viewing", "doctor", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
     "commands": {*ROOMS, *AGENT_LEVEL, *GROUND, *FRONT, "graphs"},
-    "": {"agent", "tools"},
+    "": {"agent", "hooks", "tools"},
 }
 """For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""
 

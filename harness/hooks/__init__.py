@@ -9,6 +9,7 @@ is read. `executor.hooking` asks the hooks.
 * `checking`   whether an answer can be used where it was given
 * `commands`   what exit code, stdout and stderr of a command say
 * `declared`   hooks as a settings file writes them
+* `printed`    hooks as lines for a person
 """
 
 from harness.events import HookPoint

@@ -267,6 +267,13 @@ def _loops(session: Session, argument: str) -> Result:
     return Say("\n".join(session.loop_lines))
 
 
+def _hooks(session: Session, argument: str) -> Result:
+    lines = "\n".join(session.hook_lines)
+    return Say(
+        lines or "There are no hooks; docs/hooks.md says how to write one, and [[hooks]] in a settings file runs it."
+    )
+
+
 def _move(command: BreakerCommand, done: str) -> Callable[[Session, str], Result]:
     def run(session: Session, argument: str) -> Result:
         if not argument:
@@ -321,6 +328,7 @@ _TABLE: Sequence[Command] = (
     Command("agents", "[ID|stop ID]", "who works for the agent; look at one, or end one", agents),
     Command("background", "[ID|keep ID]", "commands in the background; what one wrote, or keep it", background),
     Command("kill", "ID", "end an agent or a command in the background", kill),
+    Command("hooks", "", "what is asked before and after tools, prompts, compactions and turns", _hooks),
     Command("trip", "TOOL", "open a breaker; probes come as usual", _move(BreakerCommand.TRIP, "is open")),
     Command(
         "isolate", "TOOL", "switch a tool off until it is released", _move(BreakerCommand.ISOLATE, "is switched off")
@@ -340,7 +348,7 @@ _TABLE: Sequence[Command] = (
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _TABLE})
 
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
-    {"breakers", "budget", "report", "routes", "loops", "trip", "isolate", "release", "reset", "confirm"}
+    {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}
     | {"agents", "background", "kill", "permissions"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;

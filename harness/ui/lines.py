@@ -20,6 +20,7 @@ from harness.events import (
 )
 from harness.ui.escape_lines import escape_line
 from harness.ui.health_lines import health_line
+from harness.ui.hook_lines import hook_line
 from harness.ui.line import Line, Tone
 
 EXPLAINED = frozenset(
@@ -71,7 +72,7 @@ def line_of(event: Event) -> Line | None:
         case Notice(level=level, text=text):
             return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
         case _:
-            return health_line(event) or escape_line(event)
+            return health_line(event) or escape_line(event) or hook_line(event)
 
 
 def _retry(event: RetryScheduled) -> str:
