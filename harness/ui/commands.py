@@ -268,10 +268,8 @@ def _loops(session: Session, argument: str) -> Result:
 
 
 def _hooks(session: Session, argument: str) -> Result:
-    lines = "\n".join(session.hook_lines)
-    return Say(
-        lines or "There are no hooks; docs/hooks.md says how to write one, and [[hooks]] in a settings file runs it."
-    )
+    none = "There are no hooks; [[hooks]] in your settings file runs a command at fixed points (docs/hooks.md)."
+    return Say("\n".join(session.hook_lines) or none)
 
 
 def _move(command: BreakerCommand, done: str) -> Callable[[Session, str], Result]:

@@ -12,7 +12,8 @@ from harness.journal import read
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, open_session
-from harness.ui.commands import Say, run_command
+from harness.ui.command_results import Say
+from harness.ui.commands import run_command
 from harness.ui.headless import Form, headless
 from tests.agent.stage import calls, run, says, settings_of
 
@@ -57,8 +58,8 @@ async def test_hooks_of_the_settings_are_asked_shown_kept_and_exported(tmp_path:
 
 
 async def test_without_hooks_the_list_says_how_to_have_one(tmp_path: Path) -> None:
-    async with PracticeServer(script=Script.parse(says("x"))) as server:
-        async with await open_session(settings_of(tmp_path, server.base_url), Nobody(), warm=False) as session:
-            said = run_command("/hooks", session)
+    loaded = settings_of(tmp_path, "http://127.0.0.1:9")
+    async with await open_session(loaded, Nobody(), warm=False) as session:
+        said = run_command("/hooks", session)
     assert isinstance(said, Say)
     assert "[[hooks]] in your settings file" in said.text
