@@ -1,5 +1,6 @@
 """Commands that a person is asked about in every mode that asks at all, and why."""
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -16,12 +17,21 @@ WHATEVER = "it runs whatever its input holds"
 OPAQUE = frozenset({UNKNOWN_PROGRAM, UNKNOWN_TEXT, WHATEVER})
 """Dangers behind which any command may stand, also one that a rule denies."""
 
+_REROUTES = re.compile(
+    r"PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|CDPATH|HOME|(LD|DYLD|GIT|BASH_FUNC)_\w*"
+    r"|PYTHON(PATH|STARTUP|HOME)|NODE_OPTIONS|PERL5\w*|RUBY(OPT|LIB)|JAVA_TOOL_OPTIONS|EDITOR|VISUAL|PAGER|SHELL"
+)
+"""Variables that change which program runs, or make one run another."""
+
 Check = Callable[[Arguments], str]
 """Says in a few words what is dangerous about a command with these arguments; empty: nothing."""
 
 
 def danger(simple: Simple) -> str:
     """Why a command is dangerous; empty where it is not known to be."""
+    rerouted = [one.name for one in simple.assignments if _REROUTES.fullmatch(one.name)]
+    if rerouted:
+        return f"it sets {', '.join(rerouted)}, so that something else may run"
     if not simple.words:
         return ""
     first, arguments = simple.words[0], Arguments(simple.words[1:])

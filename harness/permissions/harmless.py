@@ -74,7 +74,9 @@ def _looks(reader: _Reader, arguments: Arguments) -> Looks | None:
         strange = arguments.words[:1] and arguments.words[0].kind is WordKind.UNKNOWN and (reader.but or reader.long)
         if strange or arguments.has(reader.but, *reader.long) or (reader.test and not reader.test(arguments)):
             return None
-        return Looks()
+        if any(_SECRET.search(word.text) for word in arguments.words if word.kind is WordKind.UNKNOWN):
+            return None
+        return Looks(tuple(word for word in arguments.words if word.kind is WordKind.GLOB))
     if arguments.surprising and (reader.but or reader.long or reader.test or reader.most is not None):
         return None
     if any(word.kind is WordKind.UNKNOWN for word in arguments.words):
@@ -88,6 +90,8 @@ def _looks(reader: _Reader, arguments: Arguments) -> Looks | None:
     return Looks(tuple(word for word in arguments.paths if word not in skipped))
 
 
+_SECRET = re.compile(r"\$\{?#?\w*(TOKEN|KEY|SECRET|PASS|CRED|AUTH)", re.IGNORECASE)
+"""A variable whose name says that nobody should read it."""
 _ANY = _Reader()
 _TEXT = _Reader(paths=False)
 _NOTHING = _Reader(most=0)
@@ -118,6 +122,15 @@ def _sets_plainly(arguments: Arguments) -> bool:
     return all(re.fullmatch(r"[-+][eux]+|[-+]e?u?o|pipefail", word.text) for word in arguments.words)
 
 
+def _lists_processes(arguments: Arguments) -> bool:
+    """ps without e and E, which show the variables of other programs."""
+    return all(re.fullmatch(r"-[a-zA-DF-Z0-9,=]+|[aufxlw]+|[0-9]+", word.text) for word in arguments.words)
+
+
+def _knows_no_variables(arguments: Arguments) -> bool:
+    return not any(re.search(r"env|import|include", word.text, re.IGNORECASE) for word in arguments.words)
+
+
 def _asks_where(arguments: Arguments) -> bool:
     return bool(arguments.words) and arguments.words[0].text in ("-v", "-V")
 
@@ -137,9 +150,11 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
         **dict.fromkeys(("grep", "egrep", "fgrep"), _SEARCH),
         "rg": _Reader(but="Lz", long=("--pre", "--follow", "--hostname-bin", "--search-zip", "--pre-glob"), skips=1),
         "find": _Reader(test=_finds),
-        "fd": _Reader(but="xXL", long=("--exec", "--exec-batch", "--follow"), skips=1),
+        "fd": _Reader(but="xXL", long=("--exec", "--exec-batch", "--follow")),
         "tree": _Reader(but="olR", long=("--output",)),
-        "jq": _Reader(but="fL", long=("--from-file", "--rawfile", "--slurpfile", "--argfile"), skips=1),
+        "jq": _Reader(
+            but="fL", long=("--from-file", "--rawfile", "--slurpfile", "--argfile"), test=_knows_no_variables
+        ),
         "sed": _Reader(test=_prints_lines, skips=1),
         "echo": _TEXT,
         "printf": _Reader(but="v", paths=False),
@@ -155,7 +170,7 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
         "which": _TEXT,
         "type": _TEXT,
         "command": _Reader(paths=False, test=_asks_where),
-        "ps": _TEXT,
+        "ps": _Reader(paths=False, test=_lists_processes),
         "free": _NOTHING,
     }
 )
@@ -177,7 +192,7 @@ _GIT_NEVER = ("--output", "--ext-diff", "--no-index", "--open-files-in-pager", "
 _GIT_LOOKS = names(
     "status diff log show rev-parse ls-files ls-tree blame annotate describe shortlog cat-file grep "
     "rev-list name-rev merge-base diff-tree diff-index diff-files for-each-ref show-ref count-objects "
-    "whatchanged check-ignore cherry range-diff show-branch version help verify-commit verify-tag"
+    "whatchanged check-ignore cherry range-diff show-branch version "
 )
 _GIT_LISTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -210,4 +225,5 @@ def _git(arguments: Arguments) -> Looks | None:
     if name not in _GIT_LOOKS or rest.has("O" if name == "grep" else "", *_GIT_NEVER):
         return None
     skipped = rest.positionals[:1] if name == "grep" and not rest.has("ef", "--file") else ()
-    return Looks(tuple(word for word in rest.paths if word not in skipped))
+    inside = (Word(word.text.partition(":")[2], word.kind) for word in rest.positionals if ":" in word.text)
+    return Looks((*(word for word in rest.paths if word not in skipped), *(word for word in inside if word.text)))

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from harness.permissions.dangerous import danger, without_global_options
@@ -104,21 +104,22 @@ class _Line:
         simple = run.simple
         if not simple.words:
             if not all(map(harmless_assignment, simple.assignments)):
-                yield Need(NeedKind.COMMAND, simple.text, assignments=simple.assignments)
+                yield Need(NeedKind.COMMAND, simple.text, assignments=simple.assignments, danger=danger(simple))
             return
         looking = looks(simple)
         name = base_name(simple.words[0].text)
         if name in ("cd", "pushd", "popd"):
             yield from self._change_folder(simple, name)
             return
+        understood = run.transparent and name in (*SHELLS, *TEXT_RUNNERS)
         yield Need(
             NeedKind.COMMAND,
             simple.text,
             words=simple.words,
             assignments=simple.assignments,
             looks=looking is not None and not self._lost,
-            danger="" if run.transparent and name in (*SHELLS, *TEXT_RUNNERS) else danger(simple),
-            implied=run.transparent or run.inside,
+            danger=danger(replace(simple, words=()) if understood else simple),
+            implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
         if looking is not None:
             kind, words = NeedKind.READ, looking.reads

@@ -1,5 +1,6 @@
 """The arguments of a command, told apart as most programs do."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,9 +59,16 @@ class Arguments:
             _, equals, value = option.text.partition("=")
             if equals:
                 found.append(Word(value, option.kind, home=value.startswith("~/")))
-            elif not option.text.startswith("--") and len(option.text) > 2:
-                found.append(Word(option.text[2:], option.kind))
+            elif not option.text.startswith("--"):
+                found += [Word(value, option.kind) for value in _glued(option.text)]
         return tuple(word for word in found if word.text and word.text != "-")
+
+
+def _glued(cluster: str) -> list[str]:
+    """What may be the value behind a cluster of short options; where it begins, only the program knows."""
+    begin = re.search(r"[/.~]", cluster)
+    values = [cluster[number:] for number in range(2, min(len(cluster), 6))]
+    return list(dict.fromkeys([*values, *([cluster[begin.start() :]] if begin else [])]))
 
 
 def _is(given: str, short: str, long: Sequence[str]) -> bool:

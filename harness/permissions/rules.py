@@ -116,10 +116,10 @@ class PermissionRule:
     def _covers_command(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...]) -> bool:
         if self.subject != SHELL:
             return False
-        if not all(harmless_assignment(one) or one in self.assignments for one in assignments):
-            return False
         if self.command is None:
             return bool(words) and not any(map(_surprising, words))
+        if not all(harmless_assignment(one) or one in self.assignments for one in assignments):
+            return False
         return not any(map(_surprising, words)) and _fits(self.command, words, unknown=False)
 
     def _meets_command(self, need: Need) -> Match:

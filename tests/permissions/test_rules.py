@@ -89,6 +89,7 @@ COVERED = [
     ("bash(git commit -m 'a b')", 'git commit -m "a b"'),
     ("bash(rm -rf build)", "rm -rf build"),
     ("bash(*)", "make test && npm run x"),
+    ("bash", "FOO=1 make test"),
     ("bash(cat *)", "cat /etc/hosts"),
     ("read(/etc/**)", "cat /etc/hosts"),
 ]
@@ -112,6 +113,10 @@ NOT_COVERED = [
     ("bash(make test)", "make test all"),
     ("bash(make * -j4)", "make -j4"),
     ("bash(FOO=1 make)", "FOO=2 make"),
+    ("bash(npm run *)", "FOO=1 npm run x"),
+    ("bash(npm run *)", "FOO=1 timeout 5 npm run x"),
+    ("bash(npm run *)", "FOO=1 sh -c 'npm run x'"),
+    ("bash(npm run *)", "env FOO=1 npm run x"),
     ("bash(git *)", "git $(echo push)"),
     ("bash(rm *)", "rm -rf build"),
     ("bash(rm -rf build)", "rm -rf build/../.."),

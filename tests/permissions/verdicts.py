@@ -71,6 +71,15 @@ HARMLESS = [
 """Lines that only look at the workspace."""
 
 NOT_HARMLESS = [
+    *(
+        "grep -rf../x y",
+        "grep -f../x y",
+        "grep -A3 --fil=../x y",
+        "echo $GITHUB_TOKEN",
+        'printf %s "${API_KEY}"',
+        "ps auxe",
+    ),
+    *("echo ../*", "ls -I../x", "jq -n env", "jq -n '$ENV.HOME'", "fd --base-directory / x", "git help -w x", "rg x ~"),
     *("make test", "npm run build", "python a.py", "python -m pytest", "cargo test", "./build.sh", "uv run pytest"),
     *("git add .", "git commit -m x", "git push", "git pull", "git checkout main", "git switch main", "git branch new"),
     *(
@@ -128,6 +137,21 @@ NOT_HARMLESS = [
 """Lines that do something, may do something, or look elsewhere. A person is asked; some are dangerous, too."""
 
 DANGEROUS_LINES = [
+    *(
+        "PATH=. ls",
+        "PATH=.",
+        "LD_PRELOAD=./x.so ls",
+        "GIT_PAGER=x git log",
+        "for PATH in .; do ls; done",
+        "env PATH=. ls",
+    ),
+    *(
+        "git show HEAD:.env",
+        "grep -rf.env x",
+        "grep -rf/etc/shadow x",
+        'cat <<< "$(cat .env)"',
+        "tr a b < ~/.ssh/id_rsa",
+    ),
     *("rm -r build", "rm -fr build", "rm --recursive build", "rm --rec build", "rm -f a", "\\rm -rf a", "'rm' -rf a"),
     *(
         "/bin/rm -rf a",
