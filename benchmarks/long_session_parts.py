@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from benchmarks.figures import MEGABYTE
 from harness import journal
-from harness.assembly import system_prompt, tools_for
+from harness.assembly import prompt_sections, tools_for
 from harness.events import Message, ReplyReceived, RequestSent, TurnStarted
 from harness.model import history, prompt
 from harness.model.client import ModelRequest
@@ -83,7 +83,7 @@ async def _turn(session: Session, parts: Parts, which: str) -> None:
 
 def _one_by_one(parts: Parts, settings: Settings, messages: Sequence[Message]) -> None:
     """What `ModelCalls.ask` does for one request, each part alone and with nothing else running."""
-    system, tools = system_prompt(settings), Toolbox(tools_for(settings)).specs()
+    system, tools = prompt.system_blocks(prompt_sections(settings)), Toolbox(tools_for(settings)).specs()
     counter = TokenCounter()
     checked = parts.timed("alone: history check", lambda: history.repaired(messages)).messages
     parts.timed("alone: thinking taken out", lambda: history.without_thinking(checked))

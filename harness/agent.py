@@ -60,6 +60,7 @@ from harness.model import hook_texts
 from harness.model import prompt as prompts
 from harness.permissions import Mode
 from harness.processes import Processes
+from harness.prompt_parts import PromptPart, parts_of
 from harness.recovery import (
     Compact,
     Continue,
@@ -160,7 +161,7 @@ class Agent:
         self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
         self._executor = parts.executor
         self.granting, self.permissions = parts.shared.granting, parts.shared.granting.permissions
-        self.toolbox = parts.toolbox
+        self.toolbox, self.sections = parts.toolbox, parts.sections
         self.dispatching: Dispatching = parts.dispatching
         self._turns, self.rewinding, self.hooking = parts.turns, parts.rewinding, parts.hooking
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
@@ -262,6 +263,10 @@ class Agent:
         """Estimated tokens of the next request, and the model's window."""
         situation = self._calls.situation(self.model)
         return situation.prompt_tokens, situation.window
+
+    def prompt_parts(self) -> tuple[PromptPart, ...]:
+        """What stands before the conversation in every request, with the tokens of each part."""
+        return parts_of(self.sections, self._shared.instructions, self.toolbox.specs(), self._shared.counter.count_text)
 
     async def __aenter__(self) -> Self:
         await self.open()

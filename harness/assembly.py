@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -13,11 +13,12 @@ from harness.capability_files import capability_files, load_capabilities, within
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.errors import SettingsError
 from harness.escape.policy import EscapePolicy
-from harness.events import Block, CascadeMode, DispatchLimits
+from harness.events import CascadeMode, DispatchLimits
 from harness.gate.limits import GateLimits
 from harness.journal import new_session_id, session_folder
 from harness.model.agent_texts import agent_sections
-from harness.model.prompt import standard_sections, system_blocks
+from harness.model.instruction_texts import Instructions, instruction_text
+from harness.model.prompt import Section, standard_sections
 from harness.model.watchdog import WatchLimits
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
@@ -136,10 +137,15 @@ def outputs_folder(settings: Settings) -> Path:
     return session_folder(settings.workspace, settings.state_dir) / "unsaved" / f"{new_session_id()}.outputs"
 
 
-def system_prompt(settings: Settings, *, hired: bool = False) -> tuple[Block, ...]:
-    """The system prompt, which stays the same for the whole session; `hired`: of an agent that works for another."""
+def prompt_sections(
+    settings: Settings, *, hired: bool = False, instructions: Sequence[Instructions] = ()
+) -> tuple[Section, ...]:
+    """The parts of the system prompt, which stay the same for the whole session.
+
+    `hired`: of an agent that works for another. `instructions` are the files that were read when it began.
+    """
     sections = agent_sections if hired else standard_sections
-    return system_blocks(sections(settings.workspace, sys.platform))
+    return sections(settings.workspace, sys.platform, instructions=instruction_text(instructions))
 
 
 def tools_for(settings: Settings, background: Background | None = None) -> tuple[Tool, ...]:

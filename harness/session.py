@@ -43,6 +43,7 @@ from harness.hooks.printed import hook_lines
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
 from harness.permissions import Answer, Mode, PermissionRequest, PermissionRule
 from harness.processes import ExitCounts
+from harness.prompt_parts import PromptPart
 from harness.recording import Recorder, unobserved
 from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
@@ -66,6 +67,7 @@ __all__ = [
     "Opening",
     "PermissionRequest",
     "PermissionRule",
+    "PromptPart",
     "Record",
     "RewindPoint",
     "Session",
@@ -145,6 +147,11 @@ class Session:
     def context(self) -> tuple[int, int]:
         """Estimated tokens of the next request, and the model's window."""
         return self._agent.context()
+
+    @property
+    def prompt_parts(self) -> tuple[PromptPart, ...]:
+        """What stands before the conversation in every request, with the tokens of each part."""
+        return self._agent.prompt_parts()
 
     @property
     def tools(self) -> tuple[Tool, ...]:

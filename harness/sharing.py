@@ -11,8 +11,10 @@ from harness.connection import ANTHROPIC, Connection
 from harness.executor.asker import Asker, OneAtATime
 from harness.executor.shared_endpoints import SharedEndpoints
 from harness.granting import Granting
+from harness.instructions import read_instructions
 from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
+from harness.model.instruction_texts import Instructions
 from harness.model.tokens import TokenCounter
 from harness.processes import Processes
 from harness.settings import Settings
@@ -36,6 +38,8 @@ class Shared:
     """How the models are, as far as any of them has found out."""
     slots: SharedSlots | None
     """Slots for agents that all sessions of the person have together; None: this session has its own."""
+    instructions: tuple[Instructions, ...]
+    """The instruction files as they were when the session began."""
     said: deque[str]
     """What is to be told; another thread may add to it."""
 
@@ -71,6 +75,7 @@ class Shared:
                 log=log,
             ),
             slots,
+            read_instructions(settings, said.append),
             said,
         )
 

@@ -12,8 +12,8 @@ from harness.assembly import (
     dispatch_limits,
     escape_policy,
     outputs_folder,
+    prompt_sections,
     recovery_limits,
-    system_prompt,
     tools_for,
     with_faults,
 )
@@ -45,6 +45,7 @@ from harness.executor.turn_taking import TurnTaking
 from harness.executor.waiting import Signals
 from harness.experience_file import experience_file
 from harness.hooks import Hook
+from harness.model.prompt import Section, system_blocks
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings
@@ -64,6 +65,8 @@ class Parts:
     crew: Crew | None
     """Who works for this agent; None: it works for another one."""
     toolbox: Toolbox
+    sections: tuple[Section, ...]
+    """Of the system prompt."""
     calls: ModelCalls
     dispatching: Dispatching
     labels: Labels
@@ -114,13 +117,14 @@ def wired(
     if tools is None:
         tools = tools_for(settings) if company is None else company.tools()
     toolbox = Toolbox(with_faults(tools, settings))
+    sections = prompt_sections(settings, hired=hired, instructions=shared.instructions)
     calls = ModelCalls(
         lambda: connection.client,
         conversation,
         shared.catalogue,
         shared.counter,
         clock,
-        system=system_prompt(settings, hired=hired),
+        system=system_blocks(sections),
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
     )
@@ -188,6 +192,7 @@ def wired(
         shared=shared,
         crew=company,
         toolbox=toolbox,
+        sections=sections,
         calls=calls,
         dispatching=dispatching,
         labels=labels,

@@ -55,6 +55,8 @@ AGENT_LEVEL = {
     "permission_file",
     "crew",
     "hiring",
+    "instructions",
+    "prompt_parts",
 }
 FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "__main__"}
 

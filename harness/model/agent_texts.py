@@ -14,10 +14,12 @@ numbers, and how you checked it. Say plainly what you could not do or did not ch
 stands, say why and what would be needed, instead of doing something else."""
 
 
-def agent_sections(workspace: Path, platform: str, *, shell: str = "bash") -> tuple[Section, ...]:
+def agent_sections(
+    workspace: Path, platform: str, *, shell: str = "bash", instructions: str = ""
+) -> tuple[Section, ...]:
     """The system prompt of a subagent; the parameters are those of `standard_sections`."""
     own = {"identity": _IDENTITY, "answers": _ANSWERS}
-    sections = standard_sections(workspace, platform, shell=shell)
+    sections = standard_sections(workspace, platform, shell=shell, instructions=instructions)
     return tuple(Section(one.name, own.get(one.name, one.text)) for one in sections)
 
 

@@ -30,7 +30,7 @@ def standard_sections(
     """The system prompt of the agent.
 
     `workspace` is the folder it works in, `platform` a word like "linux", `shell` what its bash tool runs,
-    and `instructions` the text of the project's own instruction file, if it has one.
+    and `instructions` what `instruction_text` makes of the instruction files, if there are any.
     """
     sections = [
         Section("identity", _IDENTITY),
@@ -43,8 +43,8 @@ def standard_sections(
             "that folder, and the file tools do not reach outside it.",
         ),
     ]
-    if instructions.strip():
-        sections.append(Section("project", f"The project asks for the following.\n\n{instructions.strip()}"))
+    if instructions:
+        sections.append(Section("instructions", instructions))
     return tuple(sections)
 
 

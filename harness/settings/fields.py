@@ -63,6 +63,10 @@ class Settings(BaseModel):
     """What never may run, in no mode. The rules of all layers count together."""
     permissions_file: Place | None = None
     """Where rules are that you keep; unset: permissions.toml beside your settings. The files of a folder cannot."""
+    instructions: Switch = True
+    """Tell the model what AGENTS.md says: yours in `user_dir`, those of the workspace and of the folders above it."""
+    user_dir: Place | None = None
+    """Where your own AGENTS.md is; unset: the folder of your settings file. The files of a folder cannot set it."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
     theme: Text | None = None

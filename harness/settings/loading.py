@@ -24,7 +24,7 @@ from harness.settings.sources import (
     from_flags,
 )
 
-PATHS = ("workspace", "practice_script", "tool_faults", "state_dir", "permissions_file")
+PATHS = ("workspace", "practice_script", "tool_faults", "state_dir", "permissions_file", "user_dir")
 SHIPPED = ("practice_script", "tool_faults")
 """Settings that may be the name of a file that comes with the program."""
 KEYS_REASON = "a folder that you cloned must not decide about keys"
@@ -89,6 +89,7 @@ def load(
     _refuse_redirection(given)
     values, origins = _derived(given)
     values.setdefault("permissions_file", user_file.parent / "permissions.toml")
+    values.setdefault("user_dir", user_file.parent)
     settings = _checked(values | {"workspace": workspace}, given)
     return Loaded(settings, origins, tuple(note for source in sources for note in source.notes))
 
@@ -133,6 +134,11 @@ def _restricted(source: Source, forbidden: set[str], user_file: Path, *, trusted
             raise SettingsError(
                 f"{given.origin} is refused: a folder that you cloned must not break your tools; "
                 "use the flag --tool-faults."
+            )
+        if name == "user_dir" and given.layer is not Layer.USER:
+            raise SettingsError(
+                f"{given.origin} is refused: a folder that you cloned must not bring what counts as yours; "
+                f"put it into {user_file}."
             )
         if name == "trusted_folders" and given.layer is not Layer.USER:
             raise SettingsError(

@@ -14,6 +14,7 @@ from harness.session import Opening, Session, in_words, report_lines, table_line
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say
 from harness.ui.lines import dollars
 from harness.ui.permission_commands import permissions
+from harness.ui.prompt_command import prompt
 from harness.ui.session_list import session_lines
 from harness.ui.work_commands import agents, background, kill
 from harness.visible import visible
@@ -316,6 +317,7 @@ _TABLE: Sequence[Command] = (
     Command("export", "[file] [markdown|json]", "write the session to a file", _export),
     Command("cost", "", "what the session has cost, and what of it went into retries", _cost),
     Command("context", "", "how full the model's window is", _context),
+    Command("prompt", "[part]", "what stands before the conversation, in tokens; or the text of a part", prompt),
     Command("status", "", "session, model, folder, permissions, journal", _status),
     Command("tools", "", "what the model may use", _tools),
     Command("breakers", "[name=value]", "how the tools are; or set threshold, probe_distance, cascade, …", _breakers),
@@ -348,6 +350,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for co
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}
     | {"agents", "background", "kill", "permissions"}
+    | {"prompt"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;
 or they are about work beside the turn."""

@@ -74,6 +74,7 @@ SAMPLE = {
     "call": "off",
     "auto_compact": "no",
     "escape": "no",
+    "instructions": "no",
     "checkpoints": "no",
     "shared_gate": "no",
     "permission_mode": "deny",
