@@ -1,6 +1,7 @@
 """The rules of a session: where they come from, and how a person changes them."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import HarnessError, SettingsError
@@ -51,9 +52,16 @@ class Granting:
 
     def _begin_with(self, verdict: Verdict, rule: str, scope: Scope, origin: str) -> None:
         try:
-            self._book.add(self._book.parse(verdict, rule, scope))
+            self._book.add(self._parsed(verdict, rule, scope))
         except RuleError as error:
             raise SettingsError(f"Cannot use {origin}: {rule!r} {error}.") from error
+
+    def _parsed(self, verdict: Verdict, text: str, scope: Scope) -> PermissionRule:
+        """The rule, and where the folder of its path really is. Raises RuleError."""
+        rule = self._book.parse(verdict, text, scope)
+        if rule.path is None or rule.path.folder == "/":
+            return rule
+        return replace(rule, real_folder=str(Path(rule.path.folder).resolve()))
 
     @property
     def rules(self) -> tuple[PermissionRule, ...]:
@@ -65,7 +73,7 @@ class Granting:
         if verdict not in tuple(Verdict):
             raise HarnessError(f"A rule cannot {verdict}; it can {', '.join(Verdict)}.")
         try:
-            rule = self._book.parse(Verdict(verdict), text, Scope.ALWAYS if keep else Scope.SESSION)
+            rule = self._parsed(Verdict(verdict), text, Scope.ALWAYS if keep else Scope.SESSION)
         except RuleError as error:
             raise HarnessError(f"{text!r} {error}.") from error
         if keep:

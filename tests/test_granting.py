@@ -1,6 +1,7 @@
 """Where the rules of a session come from, and how a person changes them."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,17 @@ def test_a_rule_is_added_and_removed(tmp_path: Path) -> None:
         granting.add("permit", "bash(a)", keep=False)
     with pytest.raises(HarnessError, match="is no rule"):
         granting.add("allow", "(", keep=False)
+
+
+def test_a_folder_behind_a_link_is_denied_by_either_name(tmp_path: Path) -> None:
+    workspace, real = tmp_path / "workspace", tmp_path / "workspace" / "real"
+    real.mkdir(parents=True)
+    (workspace / "link").symlink_to(real)
+    granting = Granting(settings(workspace, permissions_deny=["read(link/**)"]), LOG)
+    for path in ("link/secret", "real/secret"):
+        request = PermissionRequest("1", "read_file", Effect.READ, path, "", {"path": path})
+        places = {str(workspace / path): (str(real / "secret"),)}
+        assert isinstance(granting.permissions.decide(replace(request, places=places)), Deny)
 
 
 def test_without_a_file_nothing_is_kept(tmp_path: Path) -> None:

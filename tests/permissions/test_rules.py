@@ -10,8 +10,6 @@ from harness.permissions import (
     Mode,
     PermissionRequest,
     RuleError,
-    Scope,
-    Surroundings,
     Verdict,
     parse_rule,
 )
@@ -379,9 +377,3 @@ def test_an_answer_never_beats_a_denial() -> None:
     session.remember(bash("git push"), Answer("always"))
     session.remember(bash("git push"), Answer("always", rules=("bash(git push)",)))
     assert isinstance(session.decide(bash("git push")), Deny)
-
-
-def test_a_folder_that_a_link_leads_to_is_denied_by_either_name() -> None:
-    rule = parse_rule(Verdict.DENY, "read(~/notes/**)", Surroundings("/w", "/home/ada"), Scope.SETTINGS)
-    assert rule.path is not None
-    assert rule.path.folder == "/home/ada/notes"
