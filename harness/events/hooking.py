@@ -23,7 +23,7 @@ class HookPoint(StrEnum):
     STOP = "stop"
     """The model is done and the turn would end as completed; never after a fault (recovery H1)."""
     NOTIFICATION = "notification"
-    """Something waits for the person, or a turn ended in another way than completed."""
+    """Something waits for the person, or a turn ended in a way that they did not bring about."""
 
 
 class HookOutcome(StrEnum):

@@ -31,6 +31,8 @@ from harness.recovery import Continue, RecoveryLimits, Stop, at_the_end
 from harness.tools.tool import ToolResult, shorten_line
 
 T = TypeVar("T")
+EXPECTED = (TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
+"""Ends of a turn that a person waits for, or has brought about; of every other one they are notified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class Hooking:
                 self._notify("wait", detail)
             case LoopAsked(loop=loop):
                 self._notify("loop", loop.summary)
-            case TurnEnded(code=code, reason=reason) if code is not TransitionCode.COMPLETED and not self._agent:
+            case TurnEnded(code=code, reason=reason) if code not in EXPECTED and not self._agent:
                 self._notify("turn_ended", f"{code}: {reason}")
 
     def _notify(self, kind: Literal["permission", "wait", "loop", "turn_ended"], text: str) -> None:

@@ -17,6 +17,7 @@ from harness.events import (
     MessageAdded,
     Origin,
     PermissionAsked,
+    TextDelta,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
@@ -347,6 +348,15 @@ async def test_a_question_is_notified_while_it_stands(tmp_path: Path) -> None:
     async with stage(tmp_path, script, hooks=hooks, asker=Says("once"), permission_mode="ask") as here:
         await here.turn()
     assert [(call.kind, call.text) for call in seen] == [("permission", "bash echo it >> ran.txt")]
+
+
+async def test_a_turn_that_the_person_ended_is_no_news_to_them(tmp_path: Path) -> None:
+    seen = Seen()
+    script = says(ANSWER, chunk="4", event_delay="0.05")
+    async with stage(tmp_path, script, hooks=[seen.hook("notification"), seen.hook("stop")]) as here:
+        turn = await here.turn(on_event=lambda event: here.agent.interrupt() if isinstance(event, TextDelta) else None)
+    assert turn.end.code is Code.ABORTED_STREAMING
+    assert seen == []
 
 
 # ── hooks that fail ─────────────────────────────────────────────────────────────────────────────
