@@ -44,14 +44,10 @@ def read_on(file: Path, from_byte: int, most: int) -> Piece:
     A character that is only half written is left for the next time. Raises OSError.
     """
     data = _bytes(file, from_byte, most)
-    text = readable(data)
-    if len(text) > most:  # bytes that are no text take four characters each
-        data = data[: most // 4]
-        text = readable(data)
-    whole = data[: len(data) - _unfinished(data)]
-    if whole and len(whole) < len(data):
-        data, text = whole, readable(whole)
-    return Piece(text, from_byte, from_byte + len(data))
+    whole = _whole(data, most)
+    if len(readable(whole)) > most:  # bytes that are no text take four characters each
+        whole = _whole(data, most // 4)
+    return Piece(readable(whole), from_byte, from_byte + len(whole))
 
 
 def last_lines(file: Path, lines: int, most: int) -> Piece:
@@ -95,6 +91,13 @@ def _bytes(file: Path, start: int, most: int) -> bytes:
     with file.open("rb") as opened:
         opened.seek(start)
         return opened.read(most)
+
+
+def _whole(data: bytes, size: int) -> bytes:
+    """The first `size` bytes without a character that they begin and do not end. Where nothing else is there: that
+    character, or what there is of it."""
+    whole = data[: len(data[:size]) - _unfinished(data[:size])]
+    return whole or next((data[:end] for end in range(1, 5) if not _unfinished(data[:end])), data)
 
 
 def _unfinished(data: bytes) -> int:

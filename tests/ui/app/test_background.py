@@ -94,7 +94,7 @@ async def test_an_agent_is_shown_with_what_it_took_and_where_its_events_are(tmp_
         await here.sees("It says forty-two.")
         await here.rests()
         await here.says("/agents")
-        await here.sees("a1    answered     count them (step 1,")
+        await here.sees("a1    answered     count them (1 step,")
         await here.says("/agents a1")
         await here.sees("all it did: harness replay ")
         await here.says("/agents a9")
