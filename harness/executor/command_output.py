@@ -94,10 +94,15 @@ def _bytes(file: Path, start: int, most: int) -> bytes:
 
 
 def _whole(data: bytes, size: int) -> bytes:
-    """The first `size` bytes without a character that they begin and do not end. Where nothing else is there: that
-    character, or what there is of it."""
-    whole = data[: len(data[:size]) - _unfinished(data[:size])]
-    return whole or next((data[:end] for end in range(1, 5) if not _unfinished(data[:end])), data)
+    """The first `size` bytes, without a character that they begin and do not end.
+
+    Where nothing is left of them then, that one character, or the bytes as they are where there is none.
+    """
+    cut = data[:size]
+    if whole := cut[: len(cut) - _unfinished(cut)]:
+        return whole
+    character = next((data[:end] for end in range(1, 5) if not _unfinished(data[:end])), b"")
+    return character if len(readable(character)) == 1 else cut
 
 
 def _unfinished(data: bytes) -> int:

@@ -188,24 +188,36 @@ class Subagents:
     async def _carried_out(self, known: _Known, task: _Task) -> Report:
         """Let the agent in through the gate, and work; the end is told whatever it is."""
         try:
-            await self._gating.run(known.agent, partial(self._work, known, task), lambda done: done.ending)
+            await self._gating.run(known.agent, partial(self._let_in, known, task), lambda done: done.ending)
         except NotAdmitted as refusal:
             task.report = Report(AgentEnd.NOT_STARTED, str(refusal))
         finally:
-            known.tasks.remove(task)
-            if task.stopped and task.report.end in (AgentEnd.CANCELLED, AgentEnd.NOT_STARTED):
-                task.report = replace(task.report, reason=task.stopped)
-            self._tell_end(known, task.report)
+            if task in known.tasks:
+                self._end(known, task)
             self._forget()
         return task.report
 
-    async def _work(self, known: _Known, task: _Task) -> Report:
+    async def _let_in(self, known: _Known, task: _Task) -> Report:
+        """Work, and tell the end while the slot is held: nobody is seen to begin before that."""
+        try:
+            await self._work(known, task)
+        finally:
+            self._end(known, task)
+        return task.report
+
+    def _end(self, known: _Known, task: _Task) -> None:
+        known.tasks.remove(task)
+        if task.stopped and task.report.end in (AgentEnd.CANCELLED, AgentEnd.NOT_STARTED):
+            task.report = replace(task.report, reason=task.stopped)
+        self._tell_end(known, task.report)
+
+    async def _work(self, known: _Known, task: _Task) -> None:
         order = Order(known.agent, task.tools, OnBehalf(self._asker, known.agent), known.begun, known.messages)
         try:
             worker = self._hire(order)
         except HarnessError as error:
             task.report = Report(AgentEnd.NOT_STARTED, str(error))
-            return task.report
+            return
         known.begun = True
         known.running = worker
         known.row = replace(known.row, state=AgentState.RUNS, since=self._clock.now(), moved=None)
@@ -230,7 +242,6 @@ class Subagents:
                 known.messages = worker.conversation.messages
             task.report = follower.report(failure)
             await worker.aclose()
-        return task.report
 
     def _tell_end(self, known: _Known, report: Report) -> None:
         self._conversation.emit(ended := ended_with(known.agent, report))

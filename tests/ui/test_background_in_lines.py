@@ -195,7 +195,7 @@ text = "It works."
 [[reply]]
 when = { text = "How many?" }
 text = "I have to look."
-tools = [ { name = "bash", input = { command = "until [ -e go ]; do sleep 0.05; done; touch counted; echo notes.md" } } ]
+tools = [ { name = "bash", input = { command = "until [ -e go ]; do sleep 0.05; done; touch x; echo notes.md" } } ]
 
 [[reply]]
 when = { text = "notes.md" }

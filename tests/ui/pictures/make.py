@@ -9,11 +9,11 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.events import Event, ModelSwitched, RetryScheduled, StuckReported
+from harness.events import AgentEnd, AgentEnded, Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
 from harness.ui.app.still import picture
 from tests.ui.program import ROOT, Place, run
@@ -41,7 +41,8 @@ class Story:
     name: str
     prompt: str
     tool_faults: str = ""
-    budget: int = 5
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,14 @@ class Moment:
 STORIES = (
     Story("storm", "find where the config is read and add a timeout", str(HERE / "storm-tools.toml")),
     Story("network", "find the settings and run the tests", "network-gone"),
-    Story("pause", "build the project and publish the page", str(HERE / "pause-tools.toml"), budget=4),
+    Story(
+        "pause",
+        "build the project and publish the page",
+        str(HERE / "pause-tools.toml"),
+        {"HARNESS_FAILURE_BUDGET": "4"},
+    ),
     Story("circle", "why does the server wait for ever?"),
+    Story("agents", "what happens when a setting is wrong?", settings={"HARNESS_MAX_CONCURRENT": "3"}),
 )
 MOMENTS = (
     Moment("calm", "storm", 1),
@@ -67,6 +74,7 @@ MOMENTS = (
     Moment("systemic", "network", 4),
     Moment("pause", "pause", 5),
     Moment("circle", "circle", lambda event: isinstance(event, StuckReported)),
+    Moment("agents", "agents", lambda event: isinstance(event, AgentEnded) and event.end is AgentEnd.FAILED),
 )
 
 
@@ -79,7 +87,7 @@ async def recorded(story: Story, folder: Path) -> str:
         path.write_text(text)
     faults = ("--tool-faults", story.tool_faults) if story.tool_faults else ()
     flags = ("--practice", str(HERE / f"{story.name}.toml"), *faults, "--yolo", *MODELS)
-    ended = await run(place, "-p", story.prompt, *flags, env={"HARNESS_FAILURE_BUDGET": str(story.budget)})
+    ended = await run(place, "-p", story.prompt, *flags, env=dict(story.settings))
     print(f"{story.name}: exit code {ended.code}\n{ended.err}", file=sys.stderr)
     (journal,) = session_folder(place.folder.resolve(), place.state).glob("*.jsonl")
     return neutral(journal.read_text("utf-8"), folder)
@@ -94,7 +102,7 @@ def neutral(journal: str, folder: Path) -> str:
     for record in records:
         record["at"] = round(record["at"] + shift, 3)
         for moment in ("retry_at", "until"):
-            if moment in record:
+            if record.get(moment) is not None:
                 record[moment] = round(record[moment] + shift, 3)
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
