@@ -81,6 +81,7 @@ from harness.recovery import (
 )
 from harness.settings import Settings
 from harness.sharing import Shared
+from harness.skills import SkillBook
 from harness.tools.tool import Tool
 from harness.wiring import wired
 
@@ -138,6 +139,8 @@ class Agent:
         self._asking: Turn | None = None
         self._hooks: tuple[Hook, ...] = employer._hooks if employer else (*self.settings.hooks, *hooks)
         self._facts = Facts(self.settings.workspace)
+        self.attached: dict[str, str] = {}
+        """Texts that go into the history with the next prompt; one takes the place of another with its name."""
         if settings is None:
             reread = reread or (lambda: settings_here(overrides))
         parts = wired(
@@ -174,7 +177,7 @@ class Agent:
             self._clock,
             self._log,
             outputs=outputs,
-            hire=Hiring(self, tools_for).hired,
+            hire=Hiring(self, partial(tools_for, skills=shared.skills)).hired,
             model=lambda: self.model,
             kept=self.agents_folder is not None,
         )
@@ -211,6 +214,7 @@ class Agent:
     def clear(self) -> None:
         """Forget the conversation. The journal keeps it."""
         self.conversation.replace((), "clear")
+        self.attached.clear()
         self._calls.forget_sizes()
 
     def set_model(self, model: str) -> None:
@@ -263,6 +267,11 @@ class Agent:
         """Estimated tokens of the next request, and the model's window."""
         situation = self._calls.situation(self.model)
         return situation.prompt_tokens, situation.window
+
+    @property
+    def skills(self) -> SkillBook:
+        """The skills that the model can be told of."""
+        return self._shared.skills
 
     def prompt_parts(self) -> tuple[PromptPart, ...]:
         """What stands before the conversation in every request, with the tokens of each part."""
@@ -454,7 +463,9 @@ class Agent:
             self.conversation.begin_step()
             return stop
         if text is not None:
-            texts = (self._facts.new(self.conversation.messages), heard.context, sendable(heard.prompt))
+            facts = self._facts.new(self.conversation.messages)
+            texts = (facts, *self.attached.values(), heard.context, sendable(heard.prompt))
+            self.attached.clear()
             self.conversation.add("user", [{"type": "text", "text": text} for text in texts if text], Origin.PROMPT)
         self._deliver()
         return None

@@ -23,6 +23,7 @@ from harness.model.watchdog import WatchLimits
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings, load
+from harness.skills import Origin, Place, Skill, SkillBook, catalogue_text, skill_tool
 from harness.tools.background import Background
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
@@ -138,21 +139,39 @@ def outputs_folder(settings: Settings) -> Path:
 
 
 def prompt_sections(
-    settings: Settings, *, hired: bool = False, instructions: Sequence[Instructions] = ()
+    settings: Settings, *, hired: bool = False, instructions: Sequence[Instructions] = (), skills: Sequence[Skill] = ()
 ) -> tuple[Section, ...]:
     """The parts of the system prompt, which stay the same for the whole session.
 
-    `hired`: of an agent that works for another. `instructions` are the files that were read when it began.
+    `hired`: of an agent that works for another. `instructions` are the files that were read when it began,
+    `skills` what its tool skill can read.
     """
     sections = agent_sections if hired else standard_sections
-    return sections(settings.workspace, sys.platform, instructions=instruction_text(instructions))
-
-
-def tools_for(settings: Settings, background: Background | None = None) -> tuple[Tool, ...]:
-    """The standard tools with the limits of the settings; `background` runs what is sent there."""
-    return standard_tools(
-        bash_timeout_s=settings.bash_timeout_s, result_characters=settings.result_characters, background=background
+    return sections(
+        settings.workspace, sys.platform, instructions=instruction_text(instructions), skills=catalogue_text(skills)
     )
+
+
+def skills_for(settings: Settings) -> SkillBook:
+    """The skills of the person and of the project; none where they are switched off."""
+    if not settings.skills:
+        return SkillBook(())
+    workspace = settings.workspace.resolve()
+    of_project = Place(workspace / ".harness" / "skills", Origin.PROJECT, border=workspace)
+    of_person = () if settings.user_dir is None else (Place(settings.user_dir / "skills", Origin.PERSON),)
+    return SkillBook((*of_person, of_project))
+
+
+def tools_for(
+    settings: Settings, background: Background | None = None, skills: SkillBook | None = None
+) -> tuple[Tool, ...]:
+    """The standard tools with the limits of the settings; `background` runs what is sent there, and `skills` can be
+    read if there were any when the session began, so that its tools stay the same (api R25)."""
+    characters = settings.result_characters
+    standard = standard_tools(
+        bash_timeout_s=settings.bash_timeout_s, result_characters=characters, background=background
+    )
+    return (*standard, skill_tool(skills, characters)) if skills is not None and skills.at_first else standard
 
 
 def with_faults(tools: Iterable[Tool], settings: Settings) -> tuple[Tool, ...]:

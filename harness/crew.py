@@ -61,6 +61,7 @@ class Crew:
         self._settings = settings
         self._processes = shared.processes
         self._outputs = outputs
+        self._skills = shared.skills
         emit = conversation.emit
         self.incoming = Incoming(emit)
         """What has arrived and what was typed."""
@@ -87,7 +88,7 @@ class Crew:
             clock,
             log,
             hire=hire,
-            tools=tuple(tool.name for tool in tools_for(settings)),
+            tools=tuple(tool.name for tool in tools_for(settings, skills=shared.skills)),
             model=model,
             result_characters=settings.result_characters,
             kept=kept,
@@ -106,7 +107,7 @@ class Crew:
     def tools(self) -> tuple[Tool, ...]:
         """What an agent with a crew may use: the standard tools, those that delegate, those for the background."""
         settings = self._settings
-        return (*tools_for(settings, self.commands), task_tool(self.agents, steps=settings.agent_turns))
+        return (*tools_for(settings, self.commands, self._skills), task_tool(self.agents, steps=settings.agent_turns))
 
     # ── what arrives ────────────────────────────────────────────────────────────────────────────
 

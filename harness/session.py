@@ -47,6 +47,8 @@ from harness.prompt_parts import PromptPart
 from harness.recording import Recorder, unobserved
 from harness.recovery.transitions import exit_code
 from harness.settings import PRACTICE_MODEL, Loaded, Settings
+from harness.skills import SKILL, Skill, catalogue_text, changed, framed
+from harness.skills import Problem as SkillProblem
 from harness.tools.background import CommandRow
 from harness.tools.ignoring import walk_files
 from harness.tools.tool import Tool
@@ -72,6 +74,8 @@ __all__ = [
     "RewindPoint",
     "Session",
     "SessionSummary",
+    "Skill",
+    "SkillProblem",
     "WaitChoice",
     "described",
     "exit_code",
@@ -152,6 +156,37 @@ class Session:
     def prompt_parts(self) -> tuple[PromptPart, ...]:
         """What stands before the conversation in every request, with the tokens of each part."""
         return self._agent.prompt_parts()
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that there are, by name."""
+        return self._agent.skills.skills
+
+    @property
+    def skill_problems(self) -> tuple[SkillProblem, ...]:
+        """What is wrong with files of skills."""
+        return self._agent.skills.problems
+
+    @property
+    def has_skill_tool(self) -> bool:
+        """The model can read skills by itself."""
+        return SKILL in self._agent.toolbox.names
+
+    def reload_skills(self) -> None:
+        """Read the skills from the disk again. If they have changed, the model is told with the next prompt."""
+        book = self._agent.skills
+        before = catalogue_text(book.skills)
+        book.reload()
+        if catalogue_text(book.skills) != before:
+            self._agent.attached["skills"] = changed(book.skills)
+
+    def use_skill(self, name: str) -> Skill:
+        """Let the text of a skill go with the next prompt. Raises HarnessError for one that does not exist."""
+        skill = self._agent.skills.get(name)
+        if skill is None:
+            raise HarnessError(self._agent.skills.unknown(name))
+        self._agent.attached[f"skill {name}"] = framed(skill)
+        return skill
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from harness.assembly import skills_for
 from harness.clock import SystemClock
 from harness.connection import ANTHROPIC, Connection
 from harness.executor.asker import Asker, OneAtATime
@@ -18,6 +19,7 @@ from harness.model.instruction_texts import Instructions
 from harness.model.tokens import TokenCounter
 from harness.processes import Processes
 from harness.settings import Settings
+from harness.skills import SkillBook
 from harness.slots.shared import SharedSlots
 from harness.slots.sqlite import SqliteStore, slots_file
 
@@ -40,6 +42,7 @@ class Shared:
     """Slots for agents that all sessions of the person have together; None: this session has its own."""
     instructions: tuple[Instructions, ...]
     """The instruction files as they were when the session began."""
+    skills: SkillBook
     said: deque[str]
     """What is to be told; another thread may add to it."""
 
@@ -76,6 +79,7 @@ class Shared:
             ),
             slots,
             read_instructions(settings, said.append),
+            skills_for(settings),
             said,
         )
 

@@ -50,6 +50,7 @@ from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings
 from harness.sharing import Shared
+from harness.skills import SKILL
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 
@@ -115,9 +116,10 @@ def wired(
         asker = shared.asker
     company = None if hired else crew(shared, outputs)
     if tools is None:
-        tools = tools_for(settings) if company is None else company.tools()
+        tools = tools_for(settings, skills=shared.skills) if company is None else company.tools()
     toolbox = Toolbox(with_faults(tools, settings))
-    sections = prompt_sections(settings, hired=hired, instructions=shared.instructions)
+    skills = shared.skills.skills if toolbox.get(SKILL) else ()
+    sections = prompt_sections(settings, hired=hired, instructions=shared.instructions, skills=skills)
     calls = ModelCalls(
         lambda: connection.client,
         conversation,

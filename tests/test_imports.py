@@ -32,6 +32,7 @@ ROOMS = {
     "journal",
     "export",
     "settings",
+    "skills",
     "slots",
 }
 AGENT_LEVEL = {
@@ -85,6 +86,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "export_reports": {"events"},
     "export_work": {"events"},
     "settings": {"events", "hooks", *GROUND},
+    "skills": {"events", "tools", *GROUND},
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
     "ui": {"events", "session", "following", "settings", "logs", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},

@@ -25,12 +25,13 @@ class Section:
 
 
 def standard_sections(
-    workspace: Path, platform: str, *, shell: str = "bash", instructions: str = ""
+    workspace: Path, platform: str, *, shell: str = "bash", instructions: str = "", skills: str = ""
 ) -> tuple[Section, ...]:
     """The system prompt of the agent.
 
     `workspace` is the folder it works in, `platform` a word like "linux", `shell` what its bash tool runs,
-    and `instructions` what `instruction_text` makes of the instruction files, if there are any.
+    `instructions` what `instruction_text` makes of the instruction files, if there are any, and `skills` the
+    catalogue of what the tool skill can read.
     """
     sections = [
         Section("identity", _IDENTITY),
@@ -45,6 +46,8 @@ def standard_sections(
     ]
     if instructions:
         sections.append(Section("instructions", instructions))
+    if skills:
+        sections.append(Section("skills", skills))
     return tuple(sections)
 
 

@@ -65,8 +65,10 @@ class Settings(BaseModel):
     """Where rules are that you keep; unset: permissions.toml beside your settings. The files of a folder cannot."""
     instructions: Switch = True
     """Tell the model what AGENTS.md says: yours in `user_dir`, those of the workspace and of the folders above it."""
+    skills: Switch = True
+    """Let the model read skills: yours in the folder skills of `user_dir`, the project's in .harness/skills."""
     user_dir: Place | None = None
-    """Where your own AGENTS.md is; unset: the folder of your settings file. The files of a folder cannot set it."""
+    """Where your AGENTS.md and skills are; unset: beside your settings file. The files of a folder cannot set it."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
     theme: Text | None = None

@@ -16,6 +16,7 @@ from harness.ui.lines import dollars
 from harness.ui.permission_commands import permissions
 from harness.ui.prompt_command import prompt
 from harness.ui.session_list import session_lines
+from harness.ui.skill_commands import skill, skills
 from harness.ui.work_commands import agents, background, kill
 from harness.visible import visible
 
@@ -318,6 +319,8 @@ _TABLE: Sequence[Command] = (
     Command("cost", "", "what the session has cost, and what of it went into retries", _cost),
     Command("context", "", "how full the model's window is", _context),
     Command("prompt", "[part]", "what stands before the conversation, in tokens; or the text of a part", prompt),
+    Command("skills", "[reload]", "which skills there are, from where, and what is wrong with which", skills),
+    Command("skill", "NAME", "let the text of a skill go with the next prompt", skill),
     Command("status", "", "session, model, folder, permissions, journal", _status),
     Command("tools", "", "what the model may use", _tools),
     Command("breakers", "[name=value]", "how the tools are; or set threshold, probe_distance, cascade, …", _breakers),
@@ -350,7 +353,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for co
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}
     | {"agents", "background", "kill", "permissions"}
-    | {"prompt"}
+    | {"prompt", "skill", "skills"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;
 or they are about work beside the turn."""

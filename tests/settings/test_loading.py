@@ -75,6 +75,7 @@ SAMPLE = {
     "auto_compact": "no",
     "escape": "no",
     "instructions": "no",
+    "skills": "no",
     "checkpoints": "no",
     "shared_gate": "no",
     "permission_mode": "deny",

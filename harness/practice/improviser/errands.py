@@ -12,6 +12,7 @@ class Errand(StrEnum):
     LIST = "say what runs in the background"
     SHOW = "show what a command in the background wrote"
     STOP = "end a command in the background"
+    SKILL = "read a skill"
 
 
 NAMES: Mapping[Errand, str] = {
@@ -19,6 +20,7 @@ NAMES: Mapping[Errand, str] = {
     Errand.LIST: r"background_?list|list_?background",
     Errand.SHOW: r"background_?(read|output)|read_?background|(bash|shell)_?output",
     Errand.STOP: r"background_?(kill|stop)|kill_?(background|bash|shell)",
+    Errand.SKILL: r"((load|use|read|get)_?)?skill",
 }
 """How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""
 
@@ -27,6 +29,7 @@ NEEDS: Mapping[Errand, tuple[str, ...]] = {
     Errand.LIST: (),
     Errand.SHOW: ("id",),
     Errand.STOP: ("id",),
+    Errand.SKILL: ("skill",),
 }
 
 FIELDS: Mapping[str, str] = {
@@ -34,6 +37,7 @@ FIELDS: Mapping[str, str] = {
     "title": r"description|title|name",
     "agent": r"agent|agent_id|resume",
     "background": r"background|run_in_background",
+    "skill": r"(skill_?)?name|skill",
     "id": r"((bash|shell|task|command|job)_)?id",
 }
 """How such tools call the things that a plan speaks of."""

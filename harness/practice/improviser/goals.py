@@ -217,6 +217,13 @@ class StopBackground(Changing):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadSkill(Goal):
+    """A skill, or a list of them."""
+
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UseTool(Changing):
     """A tool that is not one of the usual ones, with arguments taken from the sentence."""
 

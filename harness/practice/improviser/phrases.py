@@ -92,6 +92,8 @@ WILL_DELEGATE = Phrase("I give this to an agent.", "エージェントに任せ�
 WILL_DELEGATE_ALL = Phrase("I give this to {count} agents.", "{count} 個のエージェントに任せます。")
 WILL_START = Phrase("I will run `{command}` in the background.", "`{command}` をバックグラウンドで実行します。")
 WILL_LOOK_AT_BACKGROUND = Phrase("I look at what is in the background.", "バックグラウンドの状態を確認します。")
+WILL_READ_SKILL = Phrase("I read the skill {name}.", "スキル {name} を読みます。")
+WILL_LIST_SKILLS = Phrase("I look which skills there are.", "どんなスキルがあるか確認します。")
 WILL_STOP = Phrase("I will end {id}.", "{id} を終了します。")
 
 # Reports
@@ -202,6 +204,8 @@ FILES_LEFT = Phrase(
 DELEGATED_ASIDE = Phrase("Agents work on this in the background:", "エージェントがバックグラウンドで作業しています。")
 STARTED = Phrase("`{command}` is in the background: {answer}", "`{command}` をバックグラウンドに送りました: {answer}")
 IN_BACKGROUND = Phrase("In the background:", "バックグラウンドの状態です。")
+SKILLS = Phrase("These skills there are:", "次のスキルがあります。")
+SKILL_SAYS = Phrase("The skill {name} says:", "スキル {name} の内容です。")
 OUTPUT_OF = Phrase("{id} wrote:", "{id} の出力です。")
 COMMAND_ENDED = Phrase("News from {id} in the background: {how}", "バックグラウンドの {id} から知らせがあります: {how}")
 COMMAND_WAITS = Phrase(

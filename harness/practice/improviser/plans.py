@@ -31,6 +31,7 @@ from harness.practice.improviser.goals import (
     ListBackground,
     ListFiles,
     ReadFile,
+    ReadSkill,
     ReplaceText,
     RunCommand,
     RunTests,
@@ -44,6 +45,7 @@ from harness.practice.improviser.goals import (
 )
 from harness.practice.improviser.planning import Plan, joined_reports, one_after_another, together
 from harness.practice.improviser.setting import Setting
+from harness.practice.improviser.skill_plans import read_skill
 from harness.practice.improviser.toolset import NoTool
 
 
@@ -106,6 +108,8 @@ def _plan(setting: Setting, goal: Goal) -> Plan:
             return show_background(setting, goal)
         case StopBackground():
             return stop_background(setting, goal)
+        case ReadSkill():
+            return read_skill(setting, goal)
         case Calculate():
             return _said(_calculation(setting, goal))
         case Talk():

@@ -1,0 +1,151 @@
+"""Skills on the disk: folders `NAME` with a file SKILL.md in them."""
+
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from harness.skills.front_matter import front_matter, one_line
+
+FILE = "SKILL.md"
+MOST_BYTES = 100_000
+"""Of one SKILL.md; more text belongs into files beside it."""
+MOST_SKILLS = 200
+"""Read of one place."""
+NAME = re.compile(r"\w[\w.-]{0,63}")
+
+
+class Origin(StrEnum):
+    """Whose skill it is."""
+
+    PERSON = "person"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder with skills in it."""
+
+    folder: Path
+    origin: Origin
+    border: Path | None = None
+    """No link may lead out of this folder; None: the person may link to folders elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One skill as it was read."""
+
+    name: str
+    description: str
+    """One line."""
+    text: str
+    folder: Path
+    """Absolute, links resolved."""
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a file."""
+
+    file: Path
+    text: str
+    """A sentence without its full stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is."""
+
+    skills: tuple[Skill, ...]
+    """By name."""
+    problems: tuple[Problem, ...]
+
+
+def discover(places: Iterable[Place]) -> Found:
+    """Read the skills of all places; of two with one name that of the later place counts, which is told.
+
+    Never raises for what is on the disk.
+    """
+    found: dict[str, Skill] = {}
+    problems: list[Problem] = []
+    for place in places:
+        here: dict[str, Skill] = {}
+        for entry in _entries(place, problems):
+            skill = _read(entry, place, problems)
+            if skill is None:
+                continue
+            if (first := here.setdefault(skill.name, skill)) is not skill:
+                problems.append(Problem(entry / FILE, f"is left out: {first.folder} is called {skill.name} as well"))
+        for name, skill in here.items():
+            if name in found:
+                problems.append(Problem(found[name].folder / FILE, f"is hidden by {skill.folder} of the same name"))
+            found[name] = skill
+    return Found(tuple(found[name] for name in sorted(found)), tuple(problems))
+
+
+def _entries(place: Place, problems: list[Problem]) -> list[Path]:
+    try:
+        entries = sorted(entry for entry in place.folder.iterdir() if not entry.name.startswith("."))
+        entries = [entry for entry in entries if entry.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        problems.append(Problem(place.folder, f"cannot be read: {error.strerror}"))
+        return []
+    if len(entries) > MOST_SKILLS:
+        problems.append(Problem(place.folder, f"holds {len(entries)} folders; only the first {MOST_SKILLS} are read"))
+    return entries[:MOST_SKILLS]
+
+
+def _read(entry: Path, place: Place, problems: list[Problem]) -> Skill | None:
+    file = entry / FILE
+    try:
+        folder, real = entry.resolve(strict=True), file.resolve(strict=True)
+        text, refusal = _text(folder, real, place.border)
+    except FileNotFoundError:
+        text, refusal, folder = "", f"is missing in the folder {entry.name}", entry
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        text, refusal, folder = "", f"cannot be read: {getattr(error, 'strerror', None) or error}", entry
+    if refusal:
+        problems.append(Problem(file, refusal))
+        return None
+    parts = front_matter(text)
+    wrong = [*parts.problems]
+    name = parts.values.get("name", "")
+    if not NAME.fullmatch(name):
+        if name:
+            wrong.append(f"{name[:80]!r} is no name for a skill: letters, digits, - _ . and at most 64 of them")
+        elif not parts.problems:
+            wrong.append("it has no name; that of its folder is taken")
+        name = one_line(entry.name)
+    description = parts.values.get("description", "")
+    if not description:
+        if not parts.problems:
+            wrong.append("it has no description; its first line is taken")
+        description = next((one_line(line.lstrip("# ")) for line in parts.body.splitlines() if line.strip("# ")), "")
+    problems.extend(Problem(file, problem) for problem in wrong)
+    if not NAME.fullmatch(name) or not parts.body:
+        problems.append(Problem(file, "is left out: " + ("it says nothing" if not parts.body else "it has no name")))
+        return None
+    return Skill(name, description, parts.body, folder, place.origin)
+
+
+def _text(folder: Path, real: Path, border: Path | None) -> tuple[str, str]:
+    """The text of the file, or why it is not read."""
+    if border is not None and not folder.is_relative_to(border):
+        return "", f"is left out: its folder leads to {folder}, outside of the project"
+    if not real.is_relative_to(folder):
+        return "", f"is left out: it leads to {real}, outside of its folder"
+    status = real.stat()
+    if not stat.S_ISREG(status.st_mode):
+        return "", "is left out: it is no regular file"
+    if status.st_size > MOST_BYTES:
+        return "", f"is left out: it has more than {MOST_BYTES:,} bytes; put parts of it into files beside it"
+    data = real.read_bytes()[: MOST_BYTES + 1]
+    if b"\0" in data:
+        return "", "is left out: it is no text in UTF-8"
+    return data.decode("utf-8-sig", "replace"), ""

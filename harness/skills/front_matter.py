@@ -1,0 +1,91 @@
+"""The front matter of a file: YAML between two lines `---` at its beginning (facts/lessons.md, D23)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+KEYS = ("name", "description")
+"""What is read; other keys are for other programs."""
+FENCE = "---"
+MOST_CHARACTERS = 20_000
+"""Longer front matter is not read."""
+
+_LINE = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]+(?P<text>[^\s\"'|>\[{&*!%@`#].*)")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What stands at the head of a file, and the text below it."""
+
+    values: Mapping[str, str]
+    """Those of `KEYS` that are there and are texts, each on one line."""
+    body: str
+    problems: tuple[str, ...] = ()
+    """What is wrong with it, without a full stop at the end; a line is counted from the top of the file."""
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Take a file apart. Never raises: what cannot be understood is a problem, and the rest of the file stays."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    if not lines or lines[0].rstrip() != FENCE:
+        return FrontMatter({}, "\n".join(lines).strip(), (f"it does not begin with a line {FENCE} and a name",))
+    # A line is the end only if it holds nothing else and is not indented, so that values may hold three hyphens.
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == FENCE), None)
+    if end is None:
+        return FrontMatter({}, "\n".join(lines[1:]).strip(), (f"the line {FENCE} at its beginning has no other half",))
+    body = "\n".join(lines[end + 1 :]).strip()
+    head = lines[1:end]
+    if sum(map(len, head)) > MOST_CHARACTERS:
+        return FrontMatter({}, body, (f"its front matter has more than {MOST_CHARACTERS:,} characters",))
+    problems: list[str] = []
+    values = dict(_values(head, problems))
+    return FrontMatter(values, body, tuple(problems))
+
+
+def _values(head: list[str], problems: list[str]) -> Iterator[tuple[str, str]]:
+    import yaml
+
+    try:
+        node = yaml.compose("\n".join(head), Loader=yaml.BaseLoader)  # a tree of texts: nothing is constructed
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 2 if error.problem_mark else 1
+        yield from _as_written(head)
+        problems.append(f"line {line} is not valid YAML ({error.problem}); put the value into quotes")
+        return
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):
+        yield from _as_written(head)
+        problems.append("its front matter is not valid YAML")
+        return
+    if node is None:
+        return
+    if not isinstance(node, yaml.MappingNode):
+        problems.append("line 2: the front matter has to be lines such as name: …")
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        name = key.value if isinstance(key, yaml.ScalarNode) else ""
+        line = key.start_mark.line + 2
+        if name not in KEYS:
+            continue
+        if name in seen:
+            problems.append(f"line {line}: there is a second {name}; the first one counts")
+        elif not isinstance(value, yaml.ScalarNode):
+            problems.append(f"line {line}: {name} has to be a text")
+        elif said := one_line(value.value):
+            yield name, said
+        seen.add(name)
+
+
+def _as_written(head: list[str]) -> Iterator[tuple[str, str]]:
+    """The values that stand on a line of their own, as in `description: Use when: a test fails`."""
+    found: dict[str, str] = {}
+    for line in head:
+        match = _LINE.fullmatch(line.rstrip())
+        if match and match["key"] in KEYS and (said := one_line(match["text"])):
+            found.setdefault(match["key"], said)
+    yield from found.items()
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, and with whole characters only."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())

@@ -1,0 +1,77 @@
+"""skill: the text of a skill, or of a file that belongs to it."""
+
+from typing import Annotated
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from harness.events import Json
+from harness.skills.book import SkillBook
+from harness.skills.discovery import Skill
+from harness.skills.texts import list_text, skill_text
+from harness.tools.arguments import Arguments
+from harness.tools.files import on_disk
+from harness.tools.output import shorten
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
+from harness.tools.workspace import require_file, resolve_within
+
+SKILL = "skill"
+MOST_BYTES = 2_000_000
+"""Of a file that belongs to a skill."""
+
+
+class SkillArguments(Arguments):
+    """Arguments of skill."""
+
+    name: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
+        default=None, description="The skill to read; without it a list of all."
+    )
+    file: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
+        default=None, description="A file of the skill's folder to read instead of its text."
+    )
+
+
+def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> Tool:
+    """The tool skill for the skills in this book."""
+
+    def read(context: ToolContext, arguments: SkillArguments) -> ToolResult:
+        if arguments.name is None:
+            return ToolResult(list_text(book.skills), summary=f"{len(book.skills)} skills")
+        skill = book.get(arguments.name)
+        if skill is None:
+            raise ToolError(book.unknown(arguments.name))
+        text = skill_text(skill) if arguments.file is None else _file(skill, arguments.file)
+        content, full = shorten(text, result_characters, context.output_file)
+        lines = text.count("\n") + 1
+        return ToolResult(content, summary=f"{lines} line{'s' * (lines != 1)}", full_output=full)
+
+    async def run(context: ToolContext, arguments: SkillArguments) -> ToolResult:
+        return await on_disk(lambda: read(context, arguments))
+
+    return Tool(
+        name=SKILL,
+        description=(
+            "Read a skill: a text that says how a kind of work is done here, with the files that belong to it. "
+            "Read it before you begin such work."
+        ),
+        arguments=SkillArguments,
+        effect=Effect.READ,
+        run=run,
+        summarise=_summary,
+        parallel=True,
+    )
+
+
+def _file(skill: Skill, name: str) -> str:
+    """Raises PathError or ToolError, with what to do instead."""
+    path = resolve_within(name, skill.folder)
+    if require_file(path, name) > MOST_BYTES:
+        raise ToolError(f"{name} has more than {MOST_BYTES:,} bytes. Use bash with the path {path}.")
+    data = path.read_bytes()
+    if b"\0" in data:
+        raise ToolError(f"{name} is no text. Use bash with a program that knows the format; it is {path}.")
+    return data.decode("utf-8-sig", "replace") or "(the file is empty)"
+
+
+def _summary(input: Json) -> str:
+    return shorten_line(" ".join(str(input[key]) for key in ("name", "file") if input.get(key)) or "(which there are)")

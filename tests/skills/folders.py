@@ -1,0 +1,33 @@
+"""Skills on a disk to try things with."""
+
+from pathlib import Path
+
+from harness.skills import Origin, Place, SkillBook
+
+
+class Folders:
+    """A folder of a person and one of a project, each with room for skills."""
+
+    def __init__(self, root: Path) -> None:
+        self.person, self.project = root / "person", root / "project"
+        self.person.mkdir()
+        self.project.mkdir()
+
+    def book(self) -> SkillBook:
+        """What a session would read."""
+        return SkillBook(
+            (Place(self.person, Origin.PERSON), Place(self.project, Origin.PROJECT, border=self.project.parent))
+        )
+
+    @staticmethod
+    def write(folder: Path, name: str, text: str | bytes) -> Path:
+        """Put a SKILL.md there and return its folder."""
+        here = folder / name
+        here.mkdir(parents=True, exist_ok=True)
+        (here / "SKILL.md").write_bytes(text if isinstance(text, bytes) else text.encode())
+        return here
+
+
+def skill(name: str, description: str = "What it is for.", body: str = "Do it.") -> str:
+    """A usual SKILL.md."""
+    return f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n"
