@@ -26,10 +26,14 @@ from harness.conversation import Conversation, ignore
 from harness.events import ToolCall
 from harness.executor.asker import Nobody
 from harness.executor.dispatching import Dispatching
+from harness.executor.hook_runs import HookRuns
+from harness.executor.hooking import Hooking
 from harness.executor.labels import Labels
 from harness.executor.tool_calls import ToolCalls
+from harness.executor.waiting import Signals
 from harness.permissions import Mode, Permissions
 from harness.processes import Processes
+from harness.recovery import RecoveryLimits
 from harness.tools import Effect, Toolbox, tool
 
 CALLS = 20_000
@@ -87,6 +91,7 @@ async def side_by_side() -> float:
         return str(number)
 
     with TemporaryDirectory() as folder:
+        runs = HookRuns(processes := Processes(), Path(folder))
         calls = ToolCalls(
             Toolbox([wait]),
             Permissions(Mode.YOLO),
@@ -94,10 +99,11 @@ async def side_by_side() -> float:
             conversation,
             Dispatching(Board(["wait"]), conversation, clock),
             Labels(strict=False),
+            Hooking((), runs, conversation, Signals(), RecoveryLimits(), workspace=folder),
             clock,
             workspace=Path(folder),
             outputs=Path(folder),
-            processes=Processes(),
+            processes=processes,
             count_errors=False,
             log=logging.getLogger("benchmark"),
         )
