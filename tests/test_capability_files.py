@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.agent import Agent
 from harness.breakers.capabilities import UNSURE, CapabilityMap
 from harness.capability_files import capability_files, load_capabilities
 from harness.errors import SettingsError
 from harness.events import Severity
+from harness.settings import load
 from harness.tools import standard_tools
 from tests.ui.program import Place, run
 
@@ -38,6 +40,16 @@ def test_every_shipped_tool_has_its_entry_and_two_are_critical() -> None:
     assert sorted(one.tool for one in found.capabilities) == sorted(TOOLS)
     assert found.problems(TOOLS) == ()
     assert found.critical == {"bash", "todo_write"}
+
+
+def test_so_has_every_tool_that_an_agent_is_given_by_the_program(tmp_path: Path) -> None:
+    skill = tmp_path / ".harness" / "skills" / "tidy"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: tidy\ndescription: Tidy up.\n---\nTidy up.\n")
+    agent = Agent(load({"workspace": tmp_path, "state_dir": tmp_path / "state"}, {}, tmp_path).settings)
+    names = agent.toolbox.names
+    assert {"task", "read_background", "skill"} < set(names)
+    assert load_capabilities(None, None, names).problems(names) == ()
     assert all(alternative.degradation != UNSURE for one in found.capabilities for alternative in one.alternatives)
 
 
