@@ -40,6 +40,7 @@ def test_every_shipped_tool_has_its_entry_and_two_are_critical() -> None:
     assert sorted(one.tool for one in found.capabilities) == sorted(TOOLS)
     assert found.problems(TOOLS) == ()
     assert found.critical == {"bash", "todo_write"}
+    assert all(alternative.degradation != UNSURE for one in found.capabilities for alternative in one.alternatives)
 
 
 def test_so_has_every_tool_that_an_agent_is_given_by_the_program(tmp_path: Path) -> None:
@@ -50,7 +51,6 @@ def test_so_has_every_tool_that_an_agent_is_given_by_the_program(tmp_path: Path)
     names = agent.toolbox.names
     assert {"task", "read_background", "skill"} < set(names)
     assert load_capabilities(None, None, names).problems(names) == ()
-    assert all(alternative.degradation != UNSURE for one in found.capabilities for alternative in one.alternatives)
 
 
 def test_an_agent_with_other_tools_gets_entries_derived_from_what_they_say() -> None:
