@@ -157,7 +157,7 @@ async def test_one_that_was_killed_is_started_again_with_the_next_command(shell:
     )
     (killed,) = children_that_watch()
     killed.kill()
-    await until(lambda: not children_that_watch())
+    await until(lambda: not psutil.pid_exists(killed.pid))  # until then its end of the line may still be open
     await shell.run("true")
     (another,) = children_that_watch()
     assert another != killed
