@@ -6,8 +6,8 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -60,6 +60,13 @@ def watchers(trace: Trace) -> list[psutil.Process]:
 def children_that_watch() -> list[psutil.Process]:
     """The watchers of this program."""
     return [child for child in psutil.Process().children() if "watcher.py" in line_of(child)]
+
+
+def open_in(process: psutil.Process) -> Iterator[str]:
+    """What it has open; what it closes meanwhile, as a module that it has just imported, is left out."""
+    for entry in Path(f"/proc/{process.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            yield str(entry.readlink())
 
 
 def of(trace: Trace, *lines: str) -> list[psutil.Process]:
@@ -137,7 +144,7 @@ async def test_it_is_small_and_inherits_nothing(shell: Shell) -> None:
     await until(lambda: watcher.memory_info().rss > 5_000_000)
     assert watcher.memory_info().rss < 16_000_000
     if sys.platform.startswith("linux"):
-        open_files = {str(entry.readlink()) for entry in Path(f"/proc/{watcher.pid}/fd").iterdir()}
+        open_files = set(open_in(watcher))
         assert f"pipe:[{os.fstat(writing).st_ino}]" not in open_files
     os.close(reading)
     os.close(writing)
