@@ -232,12 +232,12 @@ def test_a_rule_that_asks_is_heard_where_another_one_allows_and_where_the_comman
         ("write_file", ".git/hooks/pre-commit", ""),
         ("write_file", "src/../.git/hooks/pre-commit", ""),
         ("write_file", ".GIT/Hooks/pre-commit", ""),
-        ("write_file", "harmless", "/work/project/.git/hooks/pre-commit"),
+        ("write_file", "harmless", "/srv/project/.git/hooks/pre-commit"),
         ("write_file", "././/git/../.git/config", ""),
         ("edit_file", ".harness/settings.toml", ""),
         ("edit_file", ".Harness/settings.toml", ""),
-        ("edit_file", "link/settings.toml", "/work/project/.harness/settings.toml"),
-        ("edit_file", "/work/project/.harness/hooks.toml", ""),
+        ("edit_file", "link/settings.toml", "/srv/project/.harness/settings.toml"),
+        ("edit_file", "/srv/project/.harness/hooks.toml", ""),
         ("write_file", "~/.bashrc", ""),
         ("write_file", "deep/.envrc", ""),
         ("read_file", ".env", ""),
@@ -260,7 +260,7 @@ def test_a_protected_place_is_asked_about_by_whatever_way_it_is_named(
 def test_a_rule_without_a_wildcard_allows_a_protected_place() -> None:
     assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", ".env")), Allow)
     assert isinstance(permissions(allow="write(.envrc)").decide(file_call("write_file", ".envrc")), Allow)
-    assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", "x", "/work/project/a/.env")), Ask)
+    assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", "x", "/srv/project/a/.env")), Ask)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_a_rule_without_a_wildcard_allows_a_protected_place() -> None:
         ("write(src/*)", "src/deep/a.py", "", False),
         ("write(src/*.py)", "src/a.py", "", True),
         ("write(src/**)", "src/../other", "", False),
-        ("write(src/**)", "src/link", "/work/project/other", False),
+        ("write(src/**)", "src/link", "/srv/project/other", False),
         ("write(src/**)", "srcs/a", "", False),
         ("write(src/**)", "SRC/a", "", False),
         ("write", "anything", "", True),
@@ -290,7 +290,7 @@ def test_files_are_written_unasked_in_the_mode_for_it_unless_a_rule_says_otherwi
     session = permissions(Mode.EDITS, ask="write(src/**)", deny="write(*.lock)")
     assert isinstance(session.decide(file_call("write_file", "a")), Allow)
     assert isinstance(session.decide(file_call("write_file", "src/a")), Ask)
-    denied = session.decide(file_call("edit_file", "x", "/work/project/uv.lock"))
+    denied = session.decide(file_call("edit_file", "x", "/srv/project/uv.lock"))
     assert isinstance(denied, Deny)
     assert denied.message == "This was not allowed: the rule deny write(*.lock) (of the settings) is about `x`."
 

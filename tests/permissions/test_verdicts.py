@@ -18,7 +18,7 @@ from harness.permissions import (
 from harness.tools.tool import Effect
 from tests.permissions.verdicts import DANGEROUS_LINES, HARMLESS, NOT_HARMLESS, TRAP_D20, Expected
 
-AROUND = Surroundings("/work/project", "/home/ada")
+AROUND = Surroundings("/srv/project", "/home/ada")
 ASKING = (Mode.ASK, Mode.EDITS)
 
 
