@@ -5,6 +5,7 @@ Each is the same class with the same policies: recovery, breakers, escape. What 
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from harness import __version__, journal
@@ -80,7 +81,9 @@ class Hiring:
         """An agent for this order. Raises HarnessError when its settings or its earlier work cannot be used."""
         employer = self._employer
         kept = self._journal(order)
-        try:
+        with ExitStack() as undo:
+            if kept is not None:
+                undo.callback(kept.close)
             conversation = self._conversation(kept, order)
             settings = self._settings(conversation.spend.cost_usd)
             agent = type(employer)(
@@ -101,10 +104,7 @@ class Hiring:
             agent.dispatching.announce()
             agent.escaping.announce()
             _hand_down(employer, agent)
-        except BaseException:
-            if kept is not None:
-                kept.close()
-            raise
+            undo.pop_all()
         return Hired(agent, kept, self._warn)
 
     def _settings(self, spent_usd: float) -> Settings:
