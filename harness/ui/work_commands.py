@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.errors import HarnessError
 from harness.events import AgentEnd, AgentEnded, AgentMoved, CommandEnd, GateName
@@ -57,6 +57,22 @@ def kill(session: Session, argument: str) -> Result:
     return Do(session.stop_work(argument))
 
 
+def _listed(lines: Sequence[str], gate: Iterable[str], *, none: str, hint: str) -> Iterator[str]:
+    if not lines:
+        yield none
+        return
+    yield from lines[:MOST_ROWS]
+    if len(lines) > MOST_ROWS:
+        yield f"  and {len(lines) - MOST_ROWS:,} more"
+    yield from gate
+    yield hint
+
+
+def _line(id: str, state: str, what: str, facts: Iterable[str]) -> str:
+    known = ", ".join(facts)
+    return f"  {id:<5} {state:<12} {_short(what)}" + (f" ({known})" if known else "")
+
+
 # ── agents ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -69,19 +85,16 @@ def _agent(session: Session, id: str) -> AgentRow:
 
 def _agent_list(session: Session, now: float) -> Iterator[str]:
     rows = sorted(session.agents, key=lambda row: row.state.value == "ended")
-    if not rows:
-        yield "No agent has worked in this session yet."
-        return
-    yield from (_agent_line(row, now) for row in rows[:MOST_ROWS])
-    if len(rows) > MOST_ROWS:
-        yield f"  and {len(rows) - MOST_ROWS:,} more"
-    yield from _gate(session.gates, GateName.AGENTS)
-    yield "/agents and an id shows one, /kill and an id ends one."
+    yield from _listed(
+        [_agent_line(row, now) for row in rows],
+        _gate(session.gates, GateName.AGENTS),
+        none="No agent has worked in this session yet.",
+        hint="/agents and an id shows one, /kill and an id ends one.",
+    )
 
 
 def _agent_line(row: AgentRow, now: float) -> str:
-    facts = ", ".join(_facts(row, now))
-    return f"  {row.id:<5} {_agent_state(row):<12} {_short(row.task)}" + (f" ({facts})" if facts else "")
+    return _line(row.id, _agent_state(row), row.task, _facts(row, now))
 
 
 def _agent_state(row: AgentRow) -> str:
@@ -128,19 +141,17 @@ def _about(session: Session, row: AgentRow, now: float) -> Iterator[str]:
 
 def _command_list(session: Session, now: float) -> Iterator[str]:
     rows = sorted(session.background, key=lambda row: row.end is not None)
-    if not rows:
-        yield "No command has run in the background of this session yet."
-        return
-    yield from (_command_line(row, now) for row in rows[:MOST_ROWS])
-    if len(rows) > MOST_ROWS:
-        yield f"  and {len(rows) - MOST_ROWS:,} more"
-    yield from _gate(session.gates, GateName.COMMANDS)
-    yield "/background and an id shows what it wrote; /kill ends one; /background keep lets one outlive the program."
+    yield from _listed(
+        [_command_line(row, now) for row in rows],
+        _gate(session.gates, GateName.COMMANDS),
+        none="No command has run in the background of this session yet.",
+        hint="/background and an id shows what it wrote; /kill ends one; "
+        "/background keep lets one outlive the program.",
+    )
 
 
 def _command_line(row: CommandRow, now: float) -> str:
-    facts = ", ".join(_command_facts(row, now))
-    return f"  {row.id:<5} {_command_state(row):<12} {_short(row.line)}" + (f" ({facts})" if facts else "")
+    return _line(row.id, _command_state(row), row.line, _command_facts(row, now))
 
 
 def _command_state(row: CommandRow) -> str:
