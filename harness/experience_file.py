@@ -7,7 +7,6 @@ each other. A file that cannot be understood is never written over; it is set as
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import HarnessError
@@ -15,14 +14,13 @@ from harness.escape.ladder import Kind
 from harness.escape.learning import Experience, Note, Tally
 from harness.events import Json, Projection, Rung
 from harness.journal import session_folder
+from harness.one_writer import one_writer
 from harness.settings import Settings
 from harness.tools.files import replace_atomically
 
 NAME = "escape.json"
 MOST_BYTES = 100_000
 """Far more than every kind of loop with every rung takes."""
-LOCK_S = 2.0
-"""How long another session is waited for, which writes for a few milliseconds."""
 
 
 class ExperienceError(HarnessError):
@@ -54,7 +52,7 @@ class ExperienceFile:
 
         Raises ExperienceError when nothing could be written.
         """
-        with self._alone():
+        with one_writer(self.path, ExperienceError):
             aside = None
             try:
                 known = self.read()
@@ -69,7 +67,7 @@ class ExperienceFile:
         """Remove the file; says whether there was one. Raises ExperienceError."""
         if not self.path.exists():
             return False
-        with self._alone():
+        with one_writer(self.path, ExperienceError):
             self.path.unlink(missing_ok=True)
         return True
 
@@ -81,20 +79,6 @@ class ExperienceFile:
         free = next(path for path in names if not path.exists())
         self.path.rename(free)
         return free
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Be the one writer, and give every failure of the disk one clause."""
-        from filelock import FileLock, Timeout
-
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with FileLock(self.path.with_suffix(".lock"), timeout=LOCK_S, mode=0o600, thread_local=False):
-                yield
-        except Timeout as error:
-            raise ExperienceError(f"{self.path} has been held by another session for {LOCK_S:g} s.") from error
-        except OSError as error:
-            raise ExperienceError(f"{self.path} cannot be written: {error.strerror or error}.") from error
 
 
 def experience_file(settings: Settings) -> ExperienceFile:

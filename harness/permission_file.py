@@ -10,17 +10,15 @@ that sessions side by side lose nothing of each other. One that cannot be unders
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.errors import SettingsError
+from harness.one_writer import one_writer
 from harness.permissions import Verdict
 from harness.tools.files import replace_atomically
 
 MOST_BYTES = 200_000
-LOCK_S = 2.0
-"""How long another session is waited for, which writes for a few milliseconds."""
 HEAD = "# Rules that you keep for all sessions. /permissions lists them, adds to them and removes them.\n"
 
 Kept = Mapping[Verdict, tuple[str, ...]]
@@ -53,14 +51,14 @@ class PermissionFile:
 
     def add(self, verdict: Verdict, rule: str) -> None:
         """Keep a rule. Raises SettingsError when the file cannot be used or written."""
-        with self._alone():
+        with one_writer(self.path, SettingsError, if_held="; try again"):
             kept = self.read()
             if rule not in kept[verdict]:
                 self._write({**kept, verdict: (*kept[verdict], rule)})
 
     def remove(self, verdict: Verdict, rule: str) -> None:
         """Do not keep a rule any longer. Raises SettingsError when the file cannot be used or written."""
-        with self._alone():
+        with one_writer(self.path, SettingsError, if_held="; try again"):
             kept = self.read()
             self._write({**kept, verdict: tuple(one for one in kept[verdict] if one != rule)})
 
@@ -78,17 +76,3 @@ class PermissionFile:
 
     def _unusable(self, why: str) -> SettingsError:
         return SettingsError(f"{self.path} cannot be used: {why}; put this right or move it away.")
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Be the one writer, and give every failure of the disk one sentence."""
-        from filelock import FileLock, Timeout
-
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with FileLock(self.path.with_suffix(".lock"), timeout=LOCK_S, mode=0o600, thread_local=False):
-                yield
-        except Timeout as error:
-            raise SettingsError(f"{self.path} has been held by another session for {LOCK_S:g} s; try again.") from error
-        except OSError as error:
-            raise SettingsError(f"{self.path} cannot be written: {error.strerror or error}.") from error

@@ -52,6 +52,7 @@ AGENT_LEVEL = {
     "wiring",
     "toml_places",
     "sharing",
+    "one_writer",
     "granting",
     "permission_file",
     "crew",
