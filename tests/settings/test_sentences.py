@@ -1,6 +1,7 @@
 """Each mistake gets one sentence that names the place, what stands there and what fits; never a secret."""
 
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -116,7 +117,7 @@ def test_no_secret_is_in_settings_origins_errors_or_tracebacks(place: Place, bro
 
 def test_the_reference_names_every_setting_with_what_fits_and_what_it_is_for() -> None:
     reference = settings_reference()
-    entries = reference.split("### ")[1:]
+    entries = reference.split("\n## ")[1:]
     assert [entry.splitlines()[0].strip("`") for entry in entries] == list(Settings.model_fields)
     for entry in entries:
         lines = entry.splitlines()
@@ -126,3 +127,9 @@ def test_the_reference_names_every_setting_with_what_fits_and_what_it_is_for() -
     assert "- default: `10`" in reference
     assert "- variables: `HARNESS_API_KEY`, `ANTHROPIC_API_KEY`" in reference
     assert "- default: `false`" in reference
+
+
+def test_the_page_in_the_documentation_is_the_one_of_the_class() -> None:
+    page = Path(__file__).parents[2] / "docs" / "settings.md"
+    remedy = "run: harness settings > docs/settings.md"
+    assert page.read_text(encoding="utf-8").rstrip() == settings_reference(), remedy
