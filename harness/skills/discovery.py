@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from harness.skills.front_matter import front_matter, one_line
+from harness.front_matter import front_matter, one_line
 
 FILE = "SKILL.md"
 MOST_BYTES = 100_000

@@ -1,11 +1,11 @@
 """The front matter of a file: YAML between two lines `---` at its beginning (facts/lessons.md, D23)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 KEYS = ("name", "description")
-"""What is read; other keys are for other programs."""
+"""What is read where nothing else is asked for; other keys are for other programs."""
 FENCE = "---"
 MOST_CHARACTERS = 20_000
 """Longer front matter is not read."""
@@ -18,13 +18,13 @@ class FrontMatter:
     """What stands at the head of a file, and the text below it."""
 
     values: Mapping[str, str]
-    """Those of `KEYS` that are there and are texts, each on one line."""
+    """Those of the wanted keys that are there and are texts, each on one line."""
     body: str
     problems: tuple[str, ...] = ()
     """What is wrong with it, without a full stop at the end; a line is counted from the top of the file."""
 
 
-def front_matter(text: str) -> FrontMatter:
+def front_matter(text: str, keys: Collection[str] = KEYS) -> FrontMatter:
     """Take a file apart. Never raises: what cannot be understood is a problem, and the rest of the file stays."""
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != FENCE:
@@ -38,22 +38,22 @@ def front_matter(text: str) -> FrontMatter:
     if sum(map(len, head)) > MOST_CHARACTERS:
         return FrontMatter({}, body, (f"its front matter has more than {MOST_CHARACTERS:,} characters",))
     problems: list[str] = []
-    values = dict(_values(head, problems))
+    values = dict(_values(head, keys, problems))
     return FrontMatter(values, body, tuple(problems))
 
 
-def _values(head: list[str], problems: list[str]) -> Iterator[tuple[str, str]]:
+def _values(head: list[str], keys: Collection[str], problems: list[str]) -> Iterator[tuple[str, str]]:
     import yaml
 
     try:
         node = yaml.compose("\n".join(head), Loader=yaml.BaseLoader)  # a tree of texts: nothing is constructed
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
-        yield from _as_written(head)
+        yield from _as_written(head, keys)
         problems.append(f"line {line} is not valid YAML ({error.problem}); put the value into quotes")
         return
     except (yaml.YAMLError, RecursionError, ValueError, OverflowError):
-        yield from _as_written(head)
+        yield from _as_written(head, keys)
         problems.append("its front matter is not valid YAML")
         return
     if node is None:
@@ -65,7 +65,7 @@ def _values(head: list[str], problems: list[str]) -> Iterator[tuple[str, str]]:
     for key, value in node.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else ""
         line = key.start_mark.line + 2
-        if name not in KEYS:
+        if name not in keys:
             continue
         if name in seen:
             problems.append(f"line {line}: there is a second {name}; the first one counts")
@@ -76,12 +76,12 @@ def _values(head: list[str], problems: list[str]) -> Iterator[tuple[str, str]]:
         seen.add(name)
 
 
-def _as_written(head: list[str]) -> Iterator[tuple[str, str]]:
+def _as_written(head: list[str], keys: Collection[str]) -> Iterator[tuple[str, str]]:
     """The values that stand on a line of their own, as in `description: Use when: a test fails`."""
     found: dict[str, str] = {}
     for line in head:
         match = _LINE.fullmatch(line.rstrip())
-        if match and match["key"] in KEYS and (said := one_line(match["text"])):
+        if match and match["key"] in keys and (said := one_line(match["text"])):
             found.setdefault(match["key"], said)
     yield from found.items()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.skills.front_matter import MOST_CHARACTERS, front_matter
+from harness.front_matter import MOST_CHARACTERS, front_matter
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,11 @@ def test_a_file_without_front_matter_or_with_half_of_it_keeps_its_text() -> None
     assert front_matter("---\nname: a\nText.").body == "name: a\nText."
     assert front_matter("").body == ""
     assert all(front_matter(text).problems for text in ("Text.", "---\nname: a", "", "----\nname: a\n---\n"))
+
+
+def test_other_keys_are_read_where_they_are_asked_for() -> None:
+    text = "---\nname: a\ntype: user\ncreated: 2026-11-21T10:00:00Z\n---\nBody."
+    assert front_matter(text, ("type", "created")).values == {"type": "user", "created": "2026-11-21T10:00:00Z"}
 
 
 def test_empty_values_and_empty_front_matter_are_no_values() -> None:
