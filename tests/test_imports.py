@@ -89,11 +89,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "export_work": {"events"},
     "settings": {"events", "hooks", *GROUND},
     "skills": {"events", "tools", *GROUND},
+    "lessons": ROOMS | AGENT_LEVEL | GROUND | {"lessons"},
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
-    "ui": {"events", "session", "following", "settings", "logs", *GROUND},
+    "ui": {"events", "session", "following", "settings", "logs", "lessons", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},
     **dict.fromkeys(("cli", "commands", "viewing", "doctor", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
-    "commands": {*ROOMS, *AGENT_LEVEL, *GROUND, *FRONT, "graphs"},
+    "commands": {*ROOMS, *AGENT_LEVEL, *GROUND, *FRONT, "graphs", "lessons"},
     "": {"agent", "hooks", "tools"},
 }
 """For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""

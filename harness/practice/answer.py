@@ -9,6 +9,7 @@ from harness.practice.errors import ApiError, error_body, status_of, usual_messa
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.performance import perform_before_headers, perform_body, perform_stream
 from harness.practice.preparing import Prepared
+from harness.practice.replies import ScriptedReply
 from harness.practice.sse import Frame, compact, frames
 from harness.practice.wire import Connection
 
@@ -21,6 +22,7 @@ class Answer:
         self._request_id = request_id
         self.what = "no answer"
         self.completed = False
+        self.said: ScriptedReply | None = None
 
     async def reply(self, body: Json) -> None:
         """Status 200 with a JSON body."""
@@ -48,6 +50,7 @@ class Answer:
         """A reply, with its fault."""
         self.what = "200" if fault is None else f"200 with {fault.kind}"
         reply, envelope = prepared.reply, prepared.envelope
+        self.said = reply
         if reply.delay_s:
             await asyncio.sleep(reply.delay_s)
         await perform_before_headers(self._connection, fault)

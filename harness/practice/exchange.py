@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.events import Json
+from harness.practice.replies import ScriptedReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Exchange:
     completed: bool
     """False: the connection ended before the answer did."""
     duration_s: float
+    said: ScriptedReply | None = None
+    """The reply that the server set out to give; a fault may have cut it. None: there was none."""
 
     def line(self) -> str:
         """The exchange in one line, without anything of the headers or the content."""

@@ -82,7 +82,7 @@ class PracticeServer(Listener):
         finally:
             if self._on_exchange is not None:
                 spent = time.monotonic() - recorded.at
-                self._on_exchange(Exchange(recorded, answer.what, answer.completed, spent))
+                self._on_exchange(Exchange(recorded, answer.what, answer.completed, spent, answer.said))
 
     async def answer_defect(self, connection: Connection, defect: Exception) -> None:
         """Status 500 that names the defect."""

@@ -1,0 +1,69 @@
+"""The events of a loop that reports none, made from what goes over the wire.
+
+The first chapters write the loop by hand, and nothing in it knows of events. What a prompt was, which tools ran and
+what came of them stands in the requests all the same.
+"""
+
+from collections.abc import Iterator
+
+from harness.events import (
+    Block,
+    Event,
+    Message,
+    MessageAdded,
+    Origin,
+    StepStarted,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TurnStarted,
+)
+from harness.lessons.exchanged import Exchanged
+from harness.practice.requests import messages, result_text
+from harness.tools.tool import shorten_line
+
+
+class Hearing:
+    """Listens to the wire of one conversation."""
+
+    def __init__(self) -> None:
+        self._heard = 0
+        self._turn = self._step = 0
+        self._asked: dict[str, str] = {}
+
+    def hear(self, exchange: Exchanged) -> Iterator[Event]:
+        """The events that an exchange tells of."""
+        history = messages(exchange.sent)
+        if len(history) < self._heard:  # another conversation has begun
+            self._heard = 0
+        for message in history[self._heard :]:
+            if message.role == "user":
+                yield from self._from_user(message)
+        self._heard = len(history)
+        self._step += 1
+        yield StepStarted(self._step)
+        if exchange.came:
+            self._heard += 1
+            yield MessageAdded(Message("assistant", exchange.came), Origin.REPLY)
+            for block in exchange.came:
+                if block.get("type") == "tool_use":
+                    yield self._started(block)
+
+    def _from_user(self, message: Message) -> Iterator[Event]:
+        results = [block for block in message.content if block.get("type") == "tool_result"]
+        if not results:
+            self._turn += 1
+            yield TurnStarted(self._turn, message.text)
+            yield MessageAdded(message, Origin.PROMPT)
+            return
+        for block in results:
+            text = result_text(block)
+            outcome = ToolOutcome.ERROR if block.get("is_error") else ToolOutcome.OK
+            id = str(block.get("tool_use_id", ""))
+            yield ToolEnded(id, self._asked.pop(id, ""), outcome, shorten_line(text), 0.0)
+        yield MessageAdded(message, Origin.TOOL_RESULTS)
+
+    def _started(self, block: Block) -> ToolStarted:
+        id, name, input = str(block.get("id", "")), str(block.get("name", "")), block.get("input") or {}
+        self._asked[id] = name
+        return ToolStarted(id, name, shorten_line(" ".join(str(value) for value in input.values())), input)
