@@ -1,0 +1,53 @@
+"""Code by its path and name."""
+
+import ast
+import inspect
+
+import pytest
+
+from harness import agent
+from harness.lessons import LessonError, source
+from harness.recovery import compaction
+
+
+def test_a_method_is_shown_as_it_stands() -> None:
+    found = source("harness/agent.py:Agent.run")
+    assert inspect.getsource(agent.Agent.run) == found.text
+    lines = inspect.getsource(agent).splitlines()
+    assert lines[found.first_line - 1] == found.text.splitlines()[0]
+
+
+def test_a_class_has_its_decorators() -> None:
+    assert source("harness/recovery/compaction.py:Thresholds").text == inspect.getsource(compaction.Thresholds)
+
+
+def test_a_name_has_the_docstring_behind_it() -> None:
+    shown = source("harness/recovery/compaction.py:RESERVE").text
+    assert shown == 'RESERVE = 20_000\n"""Tokens kept for the answer, at most."""\n'
+    assert source("harness/recovery/compaction.py:COMPACT_MARGIN").text == "COMPACT_MARGIN = 13_000\n"
+
+
+def test_a_field_of_a_class_is_a_name_as_well() -> None:
+    shown = source("harness/recovery/compaction.py:Thresholds.usable").text
+    assert [type(one) for one in ast.parse(inspect.cleandoc(shown)).body] == [ast.AnnAssign, ast.Expr]
+
+
+def test_a_path_alone_is_the_whole_file() -> None:
+    assert source("harness/agent.py").text == inspect.getsource(agent)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "harness/agent.py:Agent.walk",
+        "harness/agent.py:Nobody",
+        "harness/nothing.py",
+        "/etc/passwd",
+        "harness/../../secret.py",
+        "tests/conftest.py",
+    ],
+)
+def test_what_is_not_there_is_an_error_that_names_it(place: str) -> None:
+    with pytest.raises(LessonError) as caught:
+        source(place)
+    assert place.partition(":")[0] in str(caught.value)
