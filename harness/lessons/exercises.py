@@ -1,0 +1,186 @@
+"""Exercises as data: what is to be written, how it is checked, and what helps.
+
+A folder `chapters/sNN_name/exercises/NAME/` holds `exercise.toml`, the learner's file with a piece taken out, and
+`check.py`. docs/exercises.md says how to write one.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.events import Json
+from harness.lessons.lesson import text_in
+from harness.lessons.text import Text
+from harness.practice.toml_table import ScriptError, Table
+from harness.toml_places import places
+
+FILE = "exercise.toml"
+CHECKS = "check.py"
+FOLDER = "exercises"
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_CHECK = re.compile(r"check_\w+")
+_PYTHON = re.compile(r"[a-z]\w*\.py")
+
+
+class ExerciseError(HarnessError):
+    """An exercise cannot be used. One sentence: the file, the line, the remedy."""
+
+
+class UnknownExercise(HarnessError):  # noqa: N818 (reads better where it is raised)
+    """No exercise answers to the given name."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that the learner's code has to do."""
+
+    name: str
+    """Of its function in check.py."""
+    wants: Text
+    """What is checked, in a sentence."""
+    wrong: Text
+    """What it means when it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A piece of the program to write oneself."""
+
+    chapter: str
+    """Id of its chapter: "s11"."""
+    name: str
+    """Its folder: "backoff"."""
+    folder: Path
+    title: Text
+    task: Text
+    """Markdown."""
+    file: str
+    """What the learner edits, in the folder."""
+    hints: tuple[Text, ...]
+    """Each says more than the one before."""
+    checks: tuple[Check, ...]
+
+    @property
+    def id(self) -> str:
+        """Chapter and name, "s11-backoff", which is also the folder of a copy."""
+        return f"{self.chapter}-{self.name}"
+
+    @property
+    def original(self) -> Path:
+        """The learner's file as everybody begins with it."""
+        return self.folder / self.file
+
+    @property
+    def check_file(self) -> Path:
+        """The checks that count."""
+        return self.folder / CHECKS
+
+
+def exercises_of(chapter: Path) -> tuple[Exercise, ...]:
+    """The exercises of a chapter's folder, by name; none where it has none. Raises ExerciseError."""
+    folder = chapter / FOLDER
+    if not folder.is_dir():
+        return ()
+    return tuple(load_exercise(file.parent) for file in sorted(folder.glob(f"*/{FILE}")))
+
+
+def every_exercise(chapters: Path) -> tuple[Exercise, ...]:
+    """The exercises of all chapters, in their order. Raises ExerciseError."""
+    return tuple(one for folder in sorted(chapters.glob("s[0-9][0-9]_*")) for one in exercises_of(folder))
+
+
+def exercise_called(id: str, exercises: tuple[Exercise, ...]) -> Exercise:
+    """The exercise with this id, "s11-backoff". Raises UnknownExercise, which names near ones."""
+    for one in exercises:
+        if one.id == id:
+            return one
+    ids = [one.id for one in exercises]
+    near = get_close_matches(id, ids, n=1)
+    raise UnknownExercise(
+        f"There is no exercise {id!r}; did you mean {near[0]}?"
+        if near
+        else f"There is no exercise {id!r}; there are {', '.join(ids) or 'none'}."
+    )
+
+
+def load_exercise(folder: Path) -> Exercise:
+    """The exercise in a folder of a chapter. Raises ExerciseError."""
+    chapter = folder.parent.parent.name
+    file = folder / FILE
+    place = f"{chapter}/{FOLDER}/{folder.name}/{FILE}"
+    try:
+        text = file.read_text("utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise ExerciseError(f"{place} cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise ExerciseError(f"{place} is not valid TOML in UTF-8: {error}.") from error
+    try:
+        exercise = _Reading(place, data, places(text)).exercise(folder, chapter.partition("_")[0])
+    except ScriptError as error:
+        raise ExerciseError(str(error)) from error
+    for needed in (exercise.original, exercise.check_file):
+        if not needed.is_file():
+            raise ExerciseError(f"{place}: {needed.name} is missing; it belongs beside {FILE}.")
+    return exercise
+
+
+class _Reading:
+    """One file on its way to an exercise; complaints name its lines."""
+
+    def __init__(self, place: str, data: Json, lines: Mapping[tuple[str, ...], int]) -> None:
+        self._place = place
+        self._data = data
+        self._lines = lines
+
+    def exercise(self, folder: Path, chapter: str) -> Exercise:
+        """What the file says, all of it checked. Raises ScriptError."""
+        whole = Table(self._data, self._place)
+        whole.expect("title", "task", "file", "hints", "checks")
+        if not _NAME.fullmatch(folder.name):
+            raise whole.error(f"the folder {folder.name!r} is no name; small letters, digits and _ are")
+        hints, checks = self._tables("hints"), self._tables("checks")
+        if not hints or not checks:
+            raise whole.error("at least one of hints and one [[checks]] are needed")
+        return Exercise(
+            chapter=chapter,
+            name=folder.name,
+            folder=folder,
+            title=text_in(self._at("title"), "title"),
+            task=text_in(self._at("task"), "task"),
+            file=self._file(),
+            hints=tuple(text_in(Table({"hint": hint}, place), "hint") for place, hint in hints),
+            checks=tuple(_check(Table(check, place)) for place, check in checks),
+        )
+
+    def _file(self) -> str:
+        table = self._at("file")
+        file = table.text("file")
+        if file is None or not _PYTHON.fullmatch(file) or file == CHECKS:
+            raise table.error("file is needed: what the learner edits, such as waiting.py")
+        return file
+
+    def _tables(self, key: str) -> list[tuple[str, Json]]:
+        """The tables of a list, with the places where they stand."""
+        self._at(key).tables(key)  # complains where it is no list of tables
+        return [(self._at(key, str(number)).place, one) for number, one in enumerate(self._data.get(key, ()))]
+
+    def _at(self, *path: str) -> Table:
+        """The whole, for complaints about what stands at a path."""
+        line = self._lines.get(path) or self._lines.get(path[:1])
+        return Table(self._data, f"{self._place}, line {line}" if line else self._place)
+
+
+def _check(table: Table) -> Check:
+    name = table.text("name")
+    if name is None or not _CHECK.fullmatch(name):
+        raise table.error("name is needed: a function of check.py such as check_order")
+    check = Check(name, text_in(table, "wants"), text_in(table, "wrong"))
+    table.done()
+    return check

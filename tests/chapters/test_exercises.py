@@ -1,0 +1,77 @@
+"""Every exercise of every chapter: it is open when it is handed out, it can be done, and it does not tell how."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from harness.lessons.catalogue import chapters_folder
+from harness.lessons.checking import run_checks
+from harness.lessons.exercises import Exercise, every_exercise
+from harness.lessons.text import LANGUAGES
+
+pytestmark = pytest.mark.anyio
+
+HERE = Path(__file__).parent
+EXERCISES = every_exercise(chapters_folder())
+each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+
+
+def solution_of(exercise: Exercise) -> Path:
+    return HERE / exercise.folder.parents[1].name / "solutions" / exercise.name / exercise.file
+
+
+@each
+async def test_the_file_as_it_is_handed_out_does_not_pass(exercise: Exercise) -> None:
+    checked = await run_checks(exercise, exercise.original)
+    assert checked.loading is None
+    assert not checked.passed
+    assert len(checked.results) == len(exercise.checks)
+
+
+@each
+async def test_the_solution_passes_every_check(exercise: Exercise) -> None:
+    checked = await run_checks(exercise, solution_of(exercise))
+    assert checked.loading is None
+    assert {result.check.name: result.failure for result in checked.results if not result.passed} == {}
+    assert checked.left == 0
+    assert checked.printed == ""
+
+
+@each
+def test_every_check_function_is_told_to_the_learner_and_the_other_way_round(exercise: Exercise) -> None:
+    body = ast.parse(exercise.check_file.read_text("utf-8")).body
+    functions = [one.name for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert [name for name in functions if name.startswith("check_")] == [check.name for check in exercise.checks]
+
+
+@each
+def test_neither_task_nor_hints_nor_the_file_hold_a_line_of_the_solution(exercise: Exercise) -> None:
+    given = set(_lines(exercise.original))
+    written = [line for line in _lines(solution_of(exercise)) if line not in given and len(line) > 12]
+    assert written
+    texts = (exercise.task, *exercise.hints, *(text for one in exercise.checks for text in (one.wants, one.wrong)))
+    told = "\n".join(text.into(language) for text in texts for language in LANGUAGES)
+    assert [line for line in written if line in told] == []
+
+
+@each
+def test_a_japanese_text_is_japanese_and_an_english_one_is_not(exercise: Exercise) -> None:
+    texts = (exercise.title, exercise.task, *exercise.hints)
+    texts += tuple(text for check in exercise.checks for text in (check.wants, check.wrong))
+    assert [text.ja for text in texts if not _is_japanese(text.ja)] == []
+    assert [text.en for text in texts if _is_japanese(text.en)] == []
+
+
+@each
+def test_the_folder_holds_nothing_but_what_a_learner_may_see(exercise: Exercise) -> None:
+    names = {file.name for file in exercise.folder.iterdir()} - {"__pycache__"}
+    assert names == {"exercise.toml", "check.py", exercise.file}
+
+
+def _lines(file: Path) -> list[str]:
+    return [line.strip() for line in file.read_text("utf-8").splitlines()]
+
+
+def _is_japanese(text: str) -> bool:
+    return any("\u3040" <= character <= "\u30ff" or "\u4e00" <= character <= "\u9fff" for character in text)
