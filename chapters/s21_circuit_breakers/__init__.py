@@ -1,0 +1,1 @@
+"""Chapter s21: a tool that fails is not called again and again."""

@@ -1,0 +1,138 @@
+"""Plays a learner's breaker, and the board of harness beside it."""
+
+from dataclasses import dataclass, field
+from random import Random
+from types import ModuleType
+from typing import Any
+
+from harness.breakers.board import Board
+from harness.breakers.decisions import Finish, Result, Skip, Ticket
+from harness.events import DispatchLimits, Failure, FailureCategory
+
+TOOL = "grep"
+FOREVER = 1_000_000
+FAILED = Failure(FailureCategory.TIMEOUT, "timed out")
+HISTORIES, LONGEST = 1_000, 30
+
+
+@dataclass
+class Play:
+    """A learner's breaker and what was done with it."""
+
+    work: ModuleType
+    step: int = 1
+    breaker: Any = None
+    story: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.breaker = self.work.Breaker()
+
+    def call(self) -> int | None:
+        """Ask for a call: the generation that it was let through in; None: it was not."""
+        self.breaker, allowed = self.work.allow(self.breaker, self.step)
+        self.story.append(f"step {self.step}: a call is {'let through' if allowed else 'held back'}")
+        return self.breaker.generation if allowed else None
+
+    def came(self, *, ok: bool, generation: int) -> None:
+        """A result comes back."""
+        self.breaker = self.work.record(self.breaker, ok, generation, self.step)
+        word = "success" if ok else "failure"
+        self.story.append(f"step {self.step}: a {word} of generation {generation}; it is {self.breaker.state} now")
+
+    def fail(self, times: int = 1) -> None:
+        """Calls that fail, one a step."""
+        for _ in range(times):
+            generation = self.call()
+            assert generation is not None, self.told("a call has to be let through here")
+            self.came(ok=False, generation=generation)
+            self.step += 1
+
+    def wait(self) -> None:
+        """Go on to the step at which the probe is due."""
+        self.step += self.work.PAUSE - 1
+
+    def told(self, complaint: str) -> str:
+        """The complaint with the story before it."""
+        return "\n".join([*self.story, complaint])
+
+
+def check_it_opens_after_failures_in_a_row(work: ModuleType) -> None:
+    play = Play(work)
+    play.fail(work.THRESHOLD - 1)
+    assert play.breaker.state == work.CLOSED, play.told(f"it has to stay closed after {work.THRESHOLD - 1} failures")
+    generation = play.call()
+    assert generation is not None, play.told("a closed breaker lets every call through")
+    play.came(ok=True, generation=generation)
+    assert play.breaker.failures == 0, play.told("after a success there are 0 failures in a row")
+    play.fail(work.THRESHOLD)
+    assert play.breaker.state == work.OPEN, play.told(f"it has to be open after {work.THRESHOLD} failures in a row")
+    assert play.call() is None, play.told("an open breaker lets nothing through")
+
+
+def check_one_probe_goes_out_when_it_is_due(work: ModuleType) -> None:
+    play = Play(work)
+    play.fail(work.THRESHOLD)
+    play.wait()
+    play.step -= 1
+    assert play.call() is None, play.told("the probe is not due yet")
+    play.step += 1
+    assert play.call() is not None, play.told(f"{work.PAUSE} steps after it opened the probe is due")
+    assert play.breaker.state == work.HALF_OPEN, play.told("with a probe out it has to be half-open")
+    assert play.call() is None, play.told("there is a probe out already")
+
+
+def check_the_probe_closes_or_opens_it(work: ModuleType) -> None:
+    for ok, wanted in ((True, work.CLOSED), (False, work.OPEN)):
+        play = Play(work)
+        play.fail(work.THRESHOLD)
+        play.wait()
+        generation = play.call()
+        assert generation is not None, play.told("the probe is due")
+        play.came(ok=ok, generation=generation)
+        assert play.breaker.state == wanted, play.told(f"it has to be {wanted} now")
+        if ok:
+            assert play.breaker.failures == 0, play.told("a closed breaker counts from 0")
+        else:
+            assert play.call() is None, play.told(f"the next probe is due {work.PAUSE} steps later")
+
+
+def check_late_results_change_nothing(work: ModuleType) -> None:
+    play = Play(work)
+    slow = play.call()
+    assert slow is not None, play.told("a closed breaker lets every call through")
+    play.fail(work.THRESHOLD)
+    for ok in (True, False):
+        before = play.breaker
+        play.came(ok=ok, generation=slow)
+        assert play.breaker == before, play.told("this result is late: the breaker has to be as it was")
+
+
+def check_it_does_what_the_real_one_does(work: ModuleType) -> None:
+    stories = (_difference(work, Random(seed)) for seed in range(HISTORIES))
+    shortest = min(filter(None, stories), key=len, default=None)
+    assert shortest is None, "\n".join(shortest or ())
+
+
+def _difference(work: ModuleType, chance: Random) -> list[str] | None:
+    """The story up to the first decision in which the two differ; None: they never do."""
+    limits = DispatchLimits(threshold=work.THRESHOLD, probe_distance=work.PAUSE, budget=FOREVER, lease=FOREVER)
+    play, board = Play(work), Board([TOOL], limits=limits)
+    board.begin_step(play.step)
+    out: list[tuple[int, Ticket]] = []
+    for _ in range(chance.randint(1, LONGEST)):
+        if out and chance.random() < 0.5:
+            generation, ticket = out.pop(chance.randrange(len(out)))
+            ok = chance.random() < 0.4
+            play.came(ok=ok, generation=generation)
+            result: Result = Finish.OK if ok else FAILED
+            board.record(ticket, result, 0.0)
+        elif chance.random() < 0.5:
+            play.step += chance.randint(1, 2)
+            board.begin_step(play.step)
+        else:
+            mine, real = play.call(), board.decide(TOOL)
+            if (mine is None) != isinstance(real, Skip):
+                return [*play.story, f"harness says {real.dispatch.value} here"]
+            if mine is not None:
+                out.append((mine, real.ticket))
+    return None

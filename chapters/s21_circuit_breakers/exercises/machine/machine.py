@@ -1,0 +1,31 @@
+"""A breaker. Two functions are missing; exercise.toml says what they have to do."""
+
+from dataclasses import dataclass, replace
+
+CLOSED, OPEN, HALF_OPEN = "closed", "open", "half-open"
+THRESHOLD = 3
+PAUSE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """Where one tool stands."""
+
+    state: str = CLOSED
+    failures: int = 0
+    """In a row."""
+    generation: int = 0
+    due: int = 0
+    """Step from which on a probe may be given; means something only while it is open."""
+
+
+def allow(breaker: Breaker, step: int) -> tuple[Breaker, bool]:
+    """May a call run at this step? Gives the breaker from now on, and the answer."""
+    # Your turn. Until then everything may run.
+    return breaker, True
+
+
+def record(breaker: Breaker, ok: bool, generation: int, step: int) -> Breaker:
+    """A call that was let through in `generation` came back. Gives the breaker from now on."""
+    # Your turn. Until then only the count is kept.
+    return replace(breaker, failures=0 if ok else breaker.failures + 1)
