@@ -1,0 +1,80 @@
+"""Plays streams to a learner's detector, and the tail of harness beside it."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from types import ModuleType
+
+from harness.escape.repeats import wanted_runs
+from harness.escape.tail import Tail
+
+STREAMS, LENGTH = 2_000, 24
+
+
+def check_one_symbol_again_and_again(work: ModuleType) -> None:
+    for count in range(work.COPIES + 3):
+        stream = ["plan", *["read notes"] * count]
+        _expect(work, stream, 1 if count >= work.COPIES else 0)
+
+
+def check_a_circle_at_the_earliest_step(work: ModuleType) -> None:
+    for length in range(2, work.LONGEST + 1):
+        word = [f"place {number}" for number in range(length)]
+        for before in ([], ["start"], ["start", "place 0"]):
+            whole = [*before, *word * work.COPIES_CYCLE]
+            for end in range(len(whole)):
+                _expect(work, whole[:end], 0)
+            _expect(work, whole, length)
+            _expect(work, [*whole, word[0]], length)
+
+
+def check_it_is_silent_when_things_only_look_alike(work: ModuleType) -> None:
+    pages = [f"page {number}" for number in range(50)]
+    log = [step for number in range(20) for step in ("wait", f"{number} lines")]
+    ended = [*["read notes"] * work.COPIES, "write answer"]
+    for stream in (pages, log, ended, *_grown(["test", "edit", "test", "edit", "commit"])):
+        for end in range(len(stream) if stream is not ended else 0):
+            _expect(work, stream[:end], 0)
+        _expect(work, stream, 0)
+
+
+def check_it_finds_what_the_real_one_finds(work: ModuleType) -> None:
+    wanted = wanted_runs(work.LONGEST, copies=work.COPIES, copies_cycle=work.COPIES_CYCLE)
+    shortest: tuple[list[str], int, int] | None = None
+    for seed in range(STREAMS):
+        tail = Tail(work.LONGEST)
+        stream = _stream(Random(seed))
+        for end, symbol in enumerate(stream, start=1):
+            tail.push(symbol)
+            mine, real = work.found(stream[:end]), tail.shortest(wanted)
+            if mine != real and (shortest is None or end < len(shortest[0])):
+                shortest = stream[:end], mine, real
+    assert shortest is None, _told(*(shortest or ([], 0, 0)))
+
+
+def _expect(work: ModuleType, stream: Sequence[str], wanted: int) -> None:
+    found = work.found(list(stream))
+    assert found == wanted, _told(stream, found, wanted)
+
+
+def _told(stream: Sequence[str], found: int, wanted: int) -> str:
+    shown = stream[-30:]
+    more = "… " if len(shown) < len(stream) else ""
+    return f"stream: {more}{' | '.join(shown) or '(empty)'}\nfound: {found}, but it has to be {wanted}"
+
+
+def _grown(stream: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Every beginning of a stream."""
+    return (stream[:end] for end in range(1, len(stream) + 1))
+
+
+def _stream(chance: Random) -> list[str]:
+    """A walk that likes to go in circles, over few symbols."""
+    symbols = "abc"[: chance.randint(1, 3)]
+    stream = [chance.choice(symbols) for _ in range(chance.randint(1, 6))]
+    while len(stream) < LENGTH:
+        lag = chance.randint(1, min(8, len(stream)))
+        for _ in range(chance.randint(1, 3 * lag)):
+            stream.append(stream[-lag])
+        if chance.random() < 0.6:
+            stream.append(chance.choice(symbols))
+    return stream[:LENGTH]
