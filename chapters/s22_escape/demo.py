@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from harness.events import ToolEnded
 from harness.lessons import Stage
+
+from harness.events import ToolEnded
 
 LOG = "build.log"
 
