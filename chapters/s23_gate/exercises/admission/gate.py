@@ -1,0 +1,40 @@
+"""A gate. Two methods are missing; exercise.toml says what they have to do."""
+
+from dataclasses import dataclass, field
+
+RUN, WAIT, REPLACE, DROP, REFUSE = "run", "wait", "replace", "drop", "refuse"
+
+
+@dataclass
+class Gate:
+    """Lets few work at a time."""
+
+    slots: int
+    """How many may run; 0: none."""
+    places: int
+    """How many may wait; 0: none."""
+    running: list[str] = field(default_factory=list)
+    """Keys of the agents that work."""
+    queue: dict[str, str] = field(default_factory=dict)
+    """Work that waits, by the key of its agent, oldest first."""
+    dropped: list[str] = field(default_factory=list)
+    """Work that will not be done, in the order in which that was decided."""
+    closed: bool = False
+
+    def ask(self, key: str, work: str) -> str:
+        """May this work of an agent start now?"""
+        # Your turn. Until then everything starts.
+        self.running.append(key)
+        return RUN
+
+    def release(self, key: str) -> list[str]:
+        """The work of an agent has ended. Gives the work that starts now."""
+        # Your turn. Until then nothing starts.
+        self.running = [other for other in self.running if other != key]
+        return []
+
+    def close(self) -> None:
+        """Take nothing in any more; what waits is dropped."""
+        self.closed = True
+        self.dropped.extend(self.queue.values())
+        self.queue.clear()

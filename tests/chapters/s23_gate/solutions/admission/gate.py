@@ -1,0 +1,59 @@
+"""A gate."""
+
+from dataclasses import dataclass, field
+
+RUN, WAIT, REPLACE, DROP, REFUSE = "run", "wait", "replace", "drop", "refuse"
+
+
+@dataclass
+class Gate:
+    """Lets few work at a time."""
+
+    slots: int
+    """How many may run; 0: none."""
+    places: int
+    """How many may wait; 0: none."""
+    running: list[str] = field(default_factory=list)
+    """Keys of the agents that work."""
+    queue: dict[str, str] = field(default_factory=dict)
+    """Work that waits, by the key of its agent, oldest first."""
+    dropped: list[str] = field(default_factory=list)
+    """Work that will not be done, in the order in which that was decided."""
+    closed: bool = False
+
+    def ask(self, key: str, work: str) -> str:
+        """May this work of an agent start now?"""
+        if self.closed:
+            return REFUSE
+        if key in self.queue:
+            self.dropped.append(self.queue[key])
+            self.queue[key] = work
+            return REPLACE
+        if len(self.running) < self.slots and key not in self.running:
+            self.running.append(key)
+            return RUN
+        if not self.places:
+            self.dropped.append(work)
+            return DROP
+        if len(self.queue) >= self.places:
+            self.dropped.append(self.queue.pop(next(iter(self.queue))))
+        self.queue[key] = work
+        return WAIT
+
+    def release(self, key: str) -> list[str]:
+        """The work of an agent has ended. Gives the work that starts now."""
+        if key not in self.running:
+            return []
+        self.running.remove(key)
+        started = []
+        for waiting in list(self.queue):
+            if len(self.running) < self.slots and waiting not in self.running:
+                self.running.append(waiting)
+                started.append(self.queue.pop(waiting))
+        return started
+
+    def close(self) -> None:
+        """Take nothing in any more; what waits is dropped."""
+        self.closed = True
+        self.dropped.extend(self.queue.values())
+        self.queue.clear()
