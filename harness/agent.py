@@ -26,7 +26,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from harness.assembly import settings_here, tools_for
 from harness.clock import Clock, SystemClock
@@ -39,6 +39,7 @@ from harness.events import (
     Event,
     Fault,
     FaultKind,
+    FaultOrdered,
     ModelSwitched,
     Notice,
     Origin,
@@ -84,6 +85,9 @@ from harness.sharing import Shared
 from harness.skills import SkillBook
 from harness.tools.tool import Tool
 from harness.wiring import wired
+
+if TYPE_CHECKING:
+    from harness.practice.breaking import Broken
 
 
 class Agent:
@@ -252,6 +256,28 @@ class Agent:
             raise HarnessError(f"There is no other model to turn to now: {waits}.")
         self._signals.other_model.set()
         self._signals.reconnect.set()
+
+    def break_model(self, text: str) -> str:
+        """Let something go wrong with the practice model, in the words of `/fault`; returns what was ordered.
+
+        "529 3" lets three requests fail, "off" ends it, and no words list what there is (harness/practice/SCRIPTS.md).
+        Raises HarnessError, with what to do, for words that are not understood and when a real model answers.
+        """
+        from harness.practice.breaking import break_model
+
+        return self._broken("model", break_model(text, self._connection.orders))
+
+    def break_tool(self, text: str) -> str:
+        """Let something go wrong with the next calls of a tool, also of the agents that work for this one, in the words
+        of `/toolfault`; returns what was ordered. Raises HarnessError for words that are not understood."""
+        from harness.practice.breaking import break_tool
+
+        return self._broken("tool", break_tool(text, self._shared.tool_orders, self.toolbox.names))
+
+    def _broken(self, target: Literal["model", "tool"], broken: "Broken") -> str:
+        if broken.ordered:
+            self.conversation.emit(FaultOrdered(target, broken.ordered))
+        return broken.said
 
     @property
     def address(self) -> str:

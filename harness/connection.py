@@ -7,13 +7,14 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from harness.assembly import watch_limits
-from harness.errors import SettingsError
+from harness.errors import HarnessError, SettingsError
 from harness.model.client import ModelClient
 from harness.model.endpoint import Endpoint, EndpointError, checked
 from harness.model.tokens import TokenCounter
 from harness.settings import Settings
 
 if TYPE_CHECKING:
+    from harness.practice.orders import Orders
     from harness.practice.script import Script
     from harness.practice.server import PracticeServer
 
@@ -45,6 +46,9 @@ class Connection:
         self._client: ModelClient | None = None
         self._endpoint: Endpoint | None = None
         self._script: Script | None = None
+        self._orders: Orders | None = None
+        """What was ordered to go wrong; None: nothing was yet."""
+        self._server: PracticeServer | None = None
         self._opening = asyncio.Lock()
 
     @property
@@ -60,6 +64,23 @@ class Connection:
         if self._endpoint is not None:
             return self._endpoint.base_url
         return "the built-in practice model" if self._settings.practice else self._settings.base_url or ANTHROPIC
+
+    @property
+    def orders(self) -> "Orders":
+        """What is ordered to go wrong with the practice model, also before it has been started.
+
+        Raises HarnessError, with what to do, when another model answers.
+        """
+        if not self._settings.practice:
+            raise HarnessError(
+                f"The model at {self.address} cannot be broken from here; "
+                "start `harness --practice`, or put faults before a real model with `harness practice proxy`."
+            )
+        if self._orders is None:
+            from harness.practice.orders import Orders
+
+            self._orders = Orders() if self._server is None else self._server.orders
+        return self._orders
 
     def check(self) -> None:
         """Make sure that the settings can be used, and nothing more: no server is started, no SDK imported.
@@ -111,6 +132,9 @@ class Connection:
 
     async def _practice(self) -> Endpoint:
         server = await asyncio.to_thread(self._practice_server)  # its import takes too long for a screen to wait
+        if self._orders is not None:
+            server.orders = self._orders
+        self._server = server
         await self._opened.enter_async_context(server)
         return checked(server.base_url, api_key=PRACTICE_KEY, origin="the built-in practice model")
 

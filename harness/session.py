@@ -42,6 +42,8 @@ from harness.executor.rewinding import FilesBack
 from harness.hooks.printed import hook_lines
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
 from harness.permissions import Answer, Mode, PermissionRequest, PermissionRule
+from harness.practice.order_words import MODEL_KINDS as FAULT_KINDS
+from harness.practice.order_words import TOOL_KINDS as TOOL_FAULT_KINDS
 from harness.processes import ExitCounts
 from harness.prompt_parts import PromptPart
 from harness.recording import Recorder, unobserved
@@ -55,8 +57,10 @@ from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
 
 __all__ = [
+    "FAULT_KINDS",
     "LOOP_CHOICES",
     "RUNGS",
+    "TOOL_FAULT_KINDS",
     "AgentRow",
     "Answer",
     "Asker",
@@ -390,6 +394,20 @@ class Session:
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
         self._agent.set_model(model)
+
+    def break_model(self, text: str) -> str:
+        """Let something go wrong with the practice model ("529 3"; no words list what there is; "off" ends it).
+
+        Returns what was ordered. Raises HarnessError for words that are not understood, and when a real model answers.
+        """
+        return self._agent.break_model(text)
+
+    def break_tool(self, text: str) -> str:
+        """Let the next calls of a tool go wrong ("grep timeout 3"; no words list what there is; "off" ends it).
+
+        Returns what was ordered. Raises HarnessError for words that are not understood.
+        """
+        return self._agent.break_tool(text)
 
     @property
     def permission_mode(self) -> str:

@@ -17,6 +17,7 @@ from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
 from harness.model.instruction_texts import Instructions
 from harness.model.tokens import TokenCounter
+from harness.practice.tool_orders import ToolOrders
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook
@@ -43,6 +44,8 @@ class Shared:
     instructions: tuple[Instructions, ...]
     """The instruction files as they were when the session began."""
     skills: SkillBook
+    tool_orders: ToolOrders
+    """What the person ordered to go wrong with their tools."""
     said: deque[str]
     """What is to be told; another thread may add to it."""
 
@@ -80,6 +83,7 @@ class Shared:
             slots,
             read_instructions(settings, said.append),
             skills_for(settings),
+            ToolOrders(),
             said,
         )
 

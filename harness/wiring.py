@@ -117,7 +117,7 @@ def wired(
     company = None if hired else crew(shared, outputs)
     if tools is None:
         tools = tools_for(settings, skills=shared.skills) if company is None else company.tools()
-    toolbox = Toolbox(with_faults(tools, settings))
+    toolbox = Toolbox(shared.tool_orders.applied(with_faults(tools, settings)))
     skills = shared.skills.skills if toolbox.get(SKILL) else ()
     sections = prompt_sections(settings, hired=hired, instructions=shared.instructions, skills=skills)
     calls = ModelCalls(

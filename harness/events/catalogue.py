@@ -53,6 +53,15 @@ class SettingChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class FaultOrdered(Event):
+    """The person broke something on purpose, with /fault or /toolfault, or called it off."""
+
+    target: Literal["model", "tool"]
+    order: str
+    """As it is typed: "529 3", "grep timeout 2", or "off"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Notice(Event):
     """One line for the person that no other event says."""
 

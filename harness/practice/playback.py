@@ -38,7 +38,7 @@ class Playback:
             case StatusFault() as fault:
                 return fault
             case fault:
-                reply = self._peek(body)
+                reply = self.coming(body)
                 return Play(reply.reply, fault) if isinstance(reply, Play) and reply.fault is None else self._take(body)
 
     def _thrown(self, body: Json) -> Fault | None:
@@ -57,7 +57,8 @@ class Playback:
             self._advance()
         return entry.step.action
 
-    def _peek(self, body: Json) -> Play | StatusFault | ApiError:
+    def coming(self, body: Json) -> Play | StatusFault | ApiError:
+        """What would answer this request, chance left aside; nothing is used up by asking."""
         entry = self._entry(body)
         return entry.step.action if entry is not None else self._nothing_left()
 

@@ -20,9 +20,11 @@ from harness.practice.errors import ApiError, usual_message
 from harness.practice.exchange import Exchange, RecordedRequest
 from harness.practice.faults import StatusFault
 from harness.practice.listener import Listener
+from harness.practice.ordering import Order
+from harness.practice.orders import Orders
 from harness.practice.playback import Playback
 from harness.practice.preparing import prepare
-from harness.practice.replies import Brain
+from harness.practice.replies import Brain, ScriptedReply
 from harness.practice.requests import json_object
 from harness.practice.rules import ServerRules
 from harness.practice.script import Play, Script
@@ -58,6 +60,21 @@ class PracticeServer(Listener):
         self._counter = tokens or ByteCounter()
         self._requests: deque[RecordedRequest] = deque(maxlen=remember)
         self._on_exchange = on_exchange
+        self.orders = Orders()
+        """What was ordered to go wrong, which comes before the script."""
+
+    def order(self, order: Order) -> None:
+        """Let the next requests that an order is for go wrong; no entry of the script is used by them."""
+        self.orders.add(order)
+
+    @property
+    def waiting(self) -> tuple[Order, ...]:
+        """What was ordered and has not happened yet."""
+        return self.orders.waiting
+
+    def cancel(self) -> int:
+        """Let nothing that was ordered happen any more; returns how many requests were waited for."""
+        return self.orders.cancel()
 
     @property
     def requests(self) -> list[RecordedRequest]:
@@ -128,7 +145,7 @@ class PracticeServer(Listener):
         if (error := self._refusal(recorded, counting=False)) is not None:
             return await answer.refuse(error)
         body = recorded.body
-        match self._playback.next(body):
+        match self.orders.next(body, lambda: self._coming(body)) or self._playback.next(body):
             case ApiError() as error:
                 return await answer.refuse(error)
             case StatusFault() as failure:
@@ -141,6 +158,13 @@ class PracticeServer(Listener):
             )
         prepared = prepare(reply, body, self._counter)
         return await answer.play(prepared, fault, streamed=body.get("stream") is True)
+
+    def _coming(self, body: Json) -> ScriptedReply | None:
+        """The reply to a request if nothing goes wrong; None: it would get an error."""
+        coming = self._playback.coming(body)
+        if not isinstance(coming, Play):
+            return None
+        return coming.reply or (self._brain.answer(body) if self._brain is not None else None)
 
     def _refusal(self, recorded: RecordedRequest, *, counting: bool) -> ApiError | None:
         if self._rules.strict:

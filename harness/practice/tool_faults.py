@@ -6,7 +6,7 @@ where there is no earlier result to give instead.
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -38,6 +38,8 @@ class ToolFaultKind(StrEnum):
     """Waits, and then does its work."""
     STALE = "stale"
     """Gives the result that the same call had before."""
+    GARBAGE = "garbage"
+    """Answers with what nobody can read."""
 
 
 BROKEN = {
@@ -48,7 +50,11 @@ BROKEN = {
     ToolFaultKind.SYSTEM: (FailureCategory.SYSTEM, "Input/output error"),
 }
 """What the kinds that break a tool look like, and what they say unless told otherwise."""
+GARBAGE = "\ufffd\ufffd{]\ufffd 0x7f\ufffd;;\ufffd\ufffd}{ \ufffd"
+"""What nobody can read."""
 WAITS = frozenset({ToolFaultKind.TIMEOUT, ToolFaultKind.SLOW})
+WORKS = frozenset({ToolFaultKind.SLOW, ToolFaultKind.STALE})
+"""Kinds that do the work of the tool, the second where there is nothing earlier to give."""
 ANSWERS = frozenset({ToolOutcome.OK, ToolOutcome.ERROR})
 """What a stale call can repeat; a tool that broke has answered nothing."""
 
@@ -139,15 +145,9 @@ class _Faulty:
         fault = self._fault(tuple(_texts(arguments.model_dump(mode="json", exclude_unset=True))))
         if fault is None:
             return await self._real(context, arguments, said)
-        if fault.kind in WAITS:
-            await asyncio.sleep(fault.seconds)
-        match fault.kind:
-            case ToolFaultKind.SLOW:
-                return await self._real(context, arguments, said)
-            case ToolFaultKind.STALE:
-                return self._results.get(said) or await self._real(context, arguments, said)
-            case _:
-                return _failed(fault)
+        if fault.kind is ToolFaultKind.STALE and (earlier := self._results.get(said)):
+            return earlier
+        return await spoiled(fault, lambda: self._real(context, arguments, said))
 
     def _fault(self, texts: Sequence[str]) -> ToolFault | None:
         for fault in self._faults:
@@ -162,6 +162,13 @@ class _Faulty:
         return result
 
 
+async def spoiled(fault: ToolFault, real: Callable[[], Awaitable[ToolResult]]) -> ToolResult:
+    """What a call gives that a fault hits; `real` does its work, for the kinds that do it all the same."""
+    if fault.kind in WAITS:
+        await asyncio.sleep(fault.seconds)
+    return await real() if fault.kind in WORKS else _failed(fault)
+
+
 def _failed(fault: ToolFault) -> ToolResult:
     match fault.kind:
         case ToolFaultKind.CRASH:
@@ -169,6 +176,9 @@ def _failed(fault: ToolFault) -> ToolResult:
         case ToolFaultKind.ERROR:
             text = fault.message or "it could not be done"
             return ToolResult(text, ToolOutcome.ERROR, shorten_line(text))
+        case ToolFaultKind.GARBAGE:
+            text = fault.message or GARBAGE
+            return ToolResult(text, ToolOutcome.OK, shorten_line(text))
         case kind:
             category, usual = BROKEN[kind]
             after = f" after {fault.seconds:g} s" if kind is ToolFaultKind.TIMEOUT and not fault.message else ""

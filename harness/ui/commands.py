@@ -269,6 +269,14 @@ def _loops(session: Session, argument: str) -> Result:
     return Say("\n".join(session.loop_lines))
 
 
+def _fault(session: Session, argument: str) -> Result:
+    return Say(session.break_model(argument))
+
+
+def _toolfault(session: Session, argument: str) -> Result:
+    return Say(session.break_tool(argument))
+
+
 def _hooks(session: Session, argument: str) -> Result:
     none = "There are no hooks; [[hooks]] in your settings file runs a command at fixed points (docs/hooks.md)."
     return Say("\n".join(session.hook_lines) or none)
@@ -332,6 +340,8 @@ _TABLE: Sequence[Command] = (
     Command("background", "[ID|keep ID]", "commands in the background; what one wrote, or keep it", background),
     Command("kill", "ID", "end an agent or a command in the background", kill),
     Command("hooks", "", "what is asked before and after tools, prompts, compactions and turns", _hooks),
+    Command("fault", "[KIND [n] [after s]|off]", "break the practice model on purpose; alone: what there is", _fault),
+    Command("toolfault", "[TOOL KIND [n]|off]", "break a tool on purpose; alone: what there is", _toolfault),
     Command("trip", "TOOL", "open a breaker; probes come as usual", _move(BreakerCommand.TRIP, "is open")),
     Command(
         "isolate", "TOOL", "switch a tool off until it is released", _move(BreakerCommand.ISOLATE, "is switched off")
@@ -354,6 +364,7 @@ ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", 
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}
     | {"agents", "background", "kill", "permissions"}
     | {"prompt", "skill", "skills"}
+    | {"fault", "toolfault"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;
 or they are about work beside the turn."""

@@ -30,6 +30,7 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOccurred,
+    FaultOrdered,
     GateClosed,
     GateLimitsSet,
     GateName,
@@ -130,6 +131,7 @@ def session() -> tuple[Event, ...]:
         SpendChanged(3, Usage(100, 50), 0.0123, Usage(10), 0.001),
         TurnEnded(1, TransitionCode.COMPLETED, "done", "It is read in one place.", Usage(100, 50), 0.01, 2, 3, 4.5),
         SettingChanged("model", "claude-opus-5-5"),
+        FaultOrdered("model", "529 3"),
         WaitOffered(3600.0, 1795237705.0, True, "the limit is reached"),  # noqa: FBT003
         WaitAnswered("stop"),
         Notice("warning", "the disk is nearly full"),

@@ -87,6 +87,7 @@ AS_THE_AGENT_SEES_IT = {
     "error": (ToolOutcome.ERROR, None),
     "slow": (ToolOutcome.OK, None),
     "stale": (ToolOutcome.OK, None),
+    "garbage": (ToolOutcome.OK, None),
 }
 
 

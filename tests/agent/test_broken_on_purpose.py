@@ -1,0 +1,163 @@
+"""Every kind of /fault and /toolfault, played on the real socket against the real agent."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.events import Event, FailureCategory, FaultOrdered, ToolEnded, ToolOutcome, TurnStarted
+from harness.events import TransitionCode as Code
+from harness.executor.asker import Nobody
+from harness.journal import read
+from harness.practice.breaking import break_model
+from harness.practice.order_words import MODEL_KINDS, TOOL_KINDS
+from harness.session import open_session
+from harness.settings import load
+from tests.agent.stage import calls, played, run, says, stage, summarises
+
+pytestmark = pytest.mark.anyio
+
+ANSWER = "The answer is forty-two, as far as anybody can tell from here."
+LOOK = calls(run("look"))
+IMPATIENT = {
+    f"watch_{limit}_s": 0.3 for limit in ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
+}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What comes of an order in the second step of a turn: a look, then the answer."""
+
+    codes: list[Code]
+    requests: int
+    """All in all; two if nothing goes wrong."""
+    order: str = ""
+    """When it is more than the kind."""
+
+
+FINE = [Code.NEXT_TURN, Code.COMPLETED]
+FAILED = [Code.NEXT_TURN, Code.API_ERROR]
+RETRIED = Expected(FINE, 3)
+EXPECTED: dict[str, Expected] = {
+    "529": Expected(FINE, 5, "529 3"),
+    "429": Expected(FINE, 4, "429 2 after 5"),
+    "500": RETRIED,
+    "502": RETRIED,
+    "503": RETRIED,
+    "504": RETRIED,
+    "400": Expected(FAILED, 2),
+    "401": Expected(FAILED, 2),
+    "403": Expected(FAILED, 2),
+    "404": Expected(FAILED, 2),
+    "413": Expected([Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED], 4),
+    "too-long": Expected([Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.PROMPT_TOO_LONG], 4, "too long 2"),
+    "image": Expected([Code.NEXT_TURN, Code.IMAGE_ERROR], 2),
+    "cut": Expected(
+        [Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_ESCALATE, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED], 4, "cut 2"
+    ),
+    "cut-tool": Expected([Code.MAX_OUTPUT_TOKENS_ESCALATE, *FINE], 3),
+    "garbage-tool": Expected([Code.NEXT_TURN, *FINE], 3),
+    "stall": RETRIED,
+    "stall-headers": RETRIED,
+    "pause": Expected(FINE, 2),
+    "pings": RETRIED,
+    "reset": RETRIED,
+    "reset-headers": RETRIED,
+    "end": RETRIED,
+    "garbage": RETRIED,
+    "error": RETRIED,
+    "html": RETRIED,
+    "nothing": RETRIED,
+    "empty": Expected([Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED], 3),
+    "refusal": Expected([Code.NEXT_TURN, Code.MODEL_ERROR], 2),
+    "repeat": Expected([Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED], 3),
+}
+
+
+def test_every_kind_is_played() -> None:
+    assert EXPECTED.keys() == MODEL_KINDS.keys()
+    assert OUTCOMES.keys() == TOOL_KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+async def test_a_fault_that_was_ordered_leads_to_its_transition_and_is_gone_after_it(kind: str, tmp_path: Path) -> None:
+    expected = EXPECTED[kind]
+    script = LOOK + says(ANSWER) + says("And again.") + summarises()
+    patience: dict[str, Any] = {} if kind == "pause" else IMPATIENT
+    async with stage(tmp_path, script, **patience) as here:
+        begins_with = ToolEnded if expected.codes[0] is Code.NEXT_TURN and kind != "garbage-tool" else TurnStarted
+
+        def order(event: Event) -> None:
+            if isinstance(event, begins_with):
+                break_model(expected.order or kind, here.server.orders)
+
+        turn = await here.turn(on_event=order)
+        assert turn.codes == expected.codes, turn.end.reason
+        assert len(here.posts) == expected.requests
+        if turn.end.code is Code.COMPLETED:
+            assert turn.end.answer.endswith(ANSWER)
+            assert turn.end.answer.count("forty-two") == 1
+        assert here.ran() == {"look": 1}
+        assert here.server.waiting == ()
+        after = await here.turn("Once more.")
+        assert after.codes == [Code.COMPLETED], after.end.reason
+
+
+OUTCOMES: dict[str, tuple[ToolOutcome, FailureCategory | None]] = {
+    "timeout": (ToolOutcome.BROKEN, FailureCategory.TIMEOUT),
+    "missing": (ToolOutcome.BROKEN, FailureCategory.CANNOT_START),
+    "killed": (ToolOutcome.BROKEN, FailureCategory.KILLED),
+    "refused": (ToolOutcome.BROKEN, FailureCategory.TRANSPORT),
+    "system": (ToolOutcome.BROKEN, FailureCategory.SYSTEM),
+    "crash": (ToolOutcome.BROKEN, FailureCategory.CRASHED),
+    "garbage": (ToolOutcome.OK, None),
+    "error": (ToolOutcome.ERROR, None),
+    "slow": (ToolOutcome.OK, None),
+}
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+async def test_the_tool_of_a_running_agent_goes_wrong_as_ordered_and_only_as_often(kind: str, tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(run("first"), run("second")) + says(ANSWER)) as here:
+        assert here.agent.break_tool(f"bash {kind}").startswith("On purpose, for the next call of bash: ")
+        here.agent.break_tool("grep timeout")
+        turn = await here.turn()
+        hit, well = turn.of(ToolEnded)
+        assert (hit.outcome, hit.failure and hit.failure.category) == OUTCOMES[kind]
+        assert well.outcome is ToolOutcome.OK
+        assert here.ran() == ({"first": 1, "second": 1} if kind == "slow" else {"second": 1})
+        assert "waiting: grep timeout" in here.agent.break_tool("").splitlines()
+        assert here.agent.break_tool("off") == "Called off; 1 call would have gone wrong."
+        orders = [event for event in here.recorded if isinstance(event, FaultOrdered)]
+        assert [(event.target, event.order) for event in orders] == [
+            ("tool", f"bash {kind}"),
+            ("tool", "grep timeout"),
+            ("tool", "off"),
+        ]
+
+
+async def test_a_real_model_cannot_be_broken_and_the_sentence_says_what_can(tmp_path: Path) -> None:
+    async with stage(tmp_path, says(ANSWER)) as here:
+        with pytest.raises(HarnessError, match="harness practice proxy"):
+            here.agent.break_model("529")
+        assert (await here.turn()).codes == [Code.COMPLETED]
+
+
+@pytest.mark.parametrize("warm", [True, False])
+async def test_the_built_in_model_can_be_broken_before_it_has_started_and_the_journal_knows(
+    warm: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "workspace").mkdir()
+    values = {"practice": True, "workspace": tmp_path / "workspace", "state_dir": tmp_path / "state"}
+    loaded = load(values, {}, tmp_path / "workspace", user_file=tmp_path / "no-settings.toml")
+    async with await open_session(loaded, Nobody(), warm=warm) as session:
+        session.break_model("400 2")
+        first = await played(session.run("Hello."))
+        assert first.codes == [Code.API_ERROR]
+        assert session.break_model("off") == "Called off; 1 request would have gone wrong."
+        second = await played(session.run("Hello."))
+        assert second.codes == [Code.COMPLETED]
+        kept = [record.event for record in read(session.path).records]
+        assert [event.order for event in kept if isinstance(event, FaultOrdered)] == ["400 2", "off"]

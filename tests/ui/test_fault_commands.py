@@ -1,0 +1,61 @@
+"""/fault and /toolfault in front of a real session, and what a replay shows of them."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.events import FaultOrdered
+from harness.executor.asker import Nobody
+from harness.journal import read
+from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, open_session
+from harness.settings import load
+from harness.ui.app.command_candidates import command_candidates
+from harness.ui.app.completion import Completer
+from harness.ui.commands import COMMANDS, run_command, works_any_time
+from harness.ui.recorded_lines import RecordedLines
+from tests.agent.stage import settings_of
+from tests.ui.test_prompt_command import said
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_they_list_order_and_call_off_and_the_journal_shows_who_broke_what(tmp_path: Path) -> None:
+    values = {"practice": True, "workspace": tmp_path, "state_dir": tmp_path / "state"}
+    loaded = load(values, {}, tmp_path, user_file=tmp_path / "no-settings.toml")
+    async with await open_session(loaded, Nobody(), warm=False) as session:
+        assert said("/fault", session).splitlines()[-2] == "waiting: nothing"
+        assert said("/fault 529 3", session) == "On purpose, for the next 3 requests: the model is overloaded."
+        assert said("/toolfault grep timeout", session) == (
+            "On purpose, for the next call of grep: it runs out of time."
+        )
+        assert said("/fault", session).splitlines()[-2] == "waiting: 529 3"
+        assert said("/fault off", session) == "Called off; 3 requests would have gone wrong."
+        for line, words in (("/fault 528", "did you mean 529?"), ("/toolfault gerp timeout", "did you mean grep?")):
+            with pytest.raises(HarnessError, match=words):
+                run_command(line, session)
+        out = StringIO()
+        lines = RecordedLines(out)
+        for record in read(session.path).records:
+            if isinstance(record.event, FaultOrdered):
+                lines.show(record.event)
+        assert out.getvalue().splitlines() == [
+            "↯ on purpose: /fault 529 3",
+            "↯ on purpose: /toolfault grep timeout",
+            "↯ on purpose: /fault off",
+        ]
+
+
+async def test_their_words_are_completed_and_they_work_while_a_turn_runs(tmp_path: Path) -> None:
+    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), Nobody(), warm=False) as session:
+        candidates = command_candidates(COMMANDS.values(), session)
+        tools = [tool.name for tool in session.tools]
+    offered = {one.label: [argument.label for argument in one.arguments] for one in candidates}
+    assert offered["/fault"] == [*FAULT_KINDS, "off"]
+    assert offered["/toolfault"] == [*tools, *TOOL_FAULT_KINDS, "all", "off"]
+    completion = Completer(lambda: candidates, lambda: ()).complete("/toolfault grep timo", 20)
+    assert completion
+    assert completion.apply("/toolfault grep timo", completion.candidates[0])[0] == "/toolfault grep timeout"
+    assert works_any_time("/fault 529")
+    assert works_any_time("/toolfault grep timeout")
