@@ -41,9 +41,9 @@ async def test_they_list_order_and_call_off_and_the_journal_shows_who_broke_what
             if isinstance(record.event, FaultOrdered):
                 lines.show(record.event)
         assert out.getvalue().splitlines() == [
-            "↯ on purpose: /fault 529 3",
-            "↯ on purpose: /toolfault grep timeout",
-            "↯ on purpose: /fault off",
+            "↯ broken on purpose: /fault 529 3",
+            "↯ broken on purpose: /toolfault grep timeout",
+            "↯ broken on purpose: /fault off",
         ]
 
 
