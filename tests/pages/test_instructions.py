@@ -5,9 +5,9 @@ import re
 from harness.instructions import MOST_CHARACTERS, NAME
 from harness.settings import Settings
 from harness.ui.commands import COMMANDS
-from tests.test_readme import ROOT
+from tests.pages.blocks import text
 
-TEXT = (ROOT / "docs/instructions.md").read_text(encoding="utf-8")
+TEXT = text("docs/instructions.md")
 
 
 def test_the_page_names_the_file_the_settings_the_limit_and_the_command_as_they_are() -> None:

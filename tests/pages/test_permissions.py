@@ -1,8 +1,6 @@
 """What the page about permissions says is so."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,15 +11,15 @@ from harness.session import Nobody, open_session
 from harness.settings import load
 from harness.ui.command_results import Say
 from harness.ui.commands import run_command
+from tests.pages.blocks import block, text
 from tests.permissions.test_verdicts import decided
-from tests.test_readme import ROOT, block
 
 PAGE = "docs/permissions.md"
 
 
 def rows(heading: str) -> list[list[str]]:
     """The cells of the table under a heading, without its head."""
-    part = (ROOT / PAGE).read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    part = text(PAGE).partition(f"## {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in part.splitlines() if line.startswith("|")][2:]
     return [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
@@ -52,18 +50,3 @@ async def test_every_command_of_the_page_works(tmp_path: Path) -> None:
         for line in block(PAGE, "commands").splitlines():
             assert isinstance(run_command(line, session), Say)
         assert [rule.text for rule in session.permission_rules] == ["read(secrets/**)"]
-
-
-def test_the_program_of_the_page_decides_without_doing_anything() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", block(PAGE, "decide")],
-        env={"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    verdicts = [line.split(" | ")[0] for line in ran.stdout.splitlines()]
-    assert verdicts == ["Allow", "Allow", "Ask", "Deny", "Ask"]
-    assert "is about `git push`" in ran.stdout

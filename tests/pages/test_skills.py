@@ -9,9 +9,9 @@ from harness.skills.discovery import FILE, MOST_BYTES
 from harness.skills.texts import CATALOGUE_CHARACTERS
 from harness.skills.tool import SkillArguments
 from harness.ui.commands import COMMANDS
-from tests.test_readme import ROOT
+from tests.pages.blocks import text
 
-TEXT = (ROOT / "docs/skills.md").read_text(encoding="utf-8")
+TEXT = text("docs/skills.md")
 
 
 def test_the_skill_on_the_page_is_one(tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""Run what the pages show, in this very process: a folder of its own, no key, nothing of the person who tests."""
+
+import gc
+import os
+import runpy
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which a block runs, which is the current one."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    without_a_person(monkeypatch, tmp_path)
+    return folder
+
+
+def without_a_person(patch: pytest.MonkeyPatch, top: Path) -> None:
+    """Take keys and settings out of the environment; what is kept goes below `top`."""
+    for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "HARNESS_"))]:
+        patch.delenv(name)
+    patch.setenv("HARNESS_STATE_DIR", str(top / "state"))
+    patch.setenv("XDG_CONFIG_HOME", str(top / "config"))
+
+
+@pytest.fixture
+def run_program(
+    alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[[str], str]:
+    """Runs a program and returns what it printed. It must write nothing to standard error, nor leave anything open."""
+    gc.collect()
+    left: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", left.append)
+
+    def run(code: str) -> str:
+        file = tmp_path / "program.py"
+        file.write_text(code, encoding="utf-8")
+        runpy.run_path(str(file), run_name="__main__")
+        gc.collect()
+        said = capfd.readouterr()
+        assert (said.err, left) == ("", [])
+        return said.out
+
+    return run

@@ -1,0 +1,123 @@
+"""Every command line on a page is one: the real parser takes it, and what is quick and harmless is really run."""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from harness.cli import COMMANDS, agent_parser, command_parser, main
+from harness.ui.commands import COMMANDS as SLASH
+from tests.pages.blocks import ROOT, block, every_block, pages, text
+from tests.pages.conftest import without_a_person
+
+NOT_RUN = {
+    "harness replay": "plays in the time that it took; tests/ui/replaying does it faster",
+    "harness watch": "follows a session until somebody ends it; tests/test_following.py",
+    "harness serve": "opens a browser and serves until a signal; tests/ui/serving",
+    "harness practice": "serves until a signal; tests/practice",
+    "harness learn": "a chapter runs as a test of its own; tests/chapters",
+    "harness check": "wants an exercise; tests/lessons",
+}
+"""Commands that are parsed and not run, and who runs them."""
+OTHERS = {
+    "python3": "the test command of the README is what CI runs; the start command differs by its last word",
+    "uv": "a tool of others",
+}
+"""First words of commands that are not ours."""
+FILES = {
+    "faults.toml": block("docs/scripts.md", "script"),
+    "storm.toml": block("docs/scripts.md", "script"),
+    "broken.toml": block("docs/scripts.md", "tool-faults"),
+    "steps.toml": '[[reply]]\ntools = [ { name = "glob", input = { pattern = "*" } } ]\n' * 4
+    + '[[reply]]\ntext = "Done."',
+}
+"""What the files hold that command lines name."""
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """The commands of all pages, each once: `a && b` are two."""
+    for one in every_block("sh"):
+        for line in one.code.splitlines():
+            words = shlex.shlex(line, posix=True, punctuation_chars=True)
+            words.whitespace_split = True
+            command: list[str] = []
+            for word in [*words, "&&"]:
+                if word not in ("&&", "||", ";", "|"):
+                    command.append(word)
+                elif command:
+                    yield tuple(command)
+                    command = []
+
+
+EVERY = list(dict.fromkeys(commands()))
+OURS = [command[1:] for command in EVERY if Path(command[0]).name == "harness"]
+
+
+@pytest.mark.parametrize("command", OURS, ids=" ".join)
+def test_the_parser_takes_a_command_of_a_page(command: tuple[str, ...]) -> None:
+    if not command or command[0] not in COMMANDS:
+        agent_parser().parse_args(command)
+    elif command[0] == "serve":
+        _, of_app = command_parser("serve").parse_known_args(command[1:])
+        agent_parser().parse_args(of_app)
+    else:
+        command_parser(command[0]).parse_args(command[1:])
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the pages name, and beside it the state of a program with one session of it."""
+    top = tmp_path_factory.mktemp("commands")
+    folder = top / "project"
+    folder.mkdir()
+    (folder / "docs").symlink_to(ROOT / "docs")
+    for name, held in FILES.items():
+        (folder / name).write_text(held)
+    with pytest.MonkeyPatch.context() as patch:
+        without_a_person(patch, top)
+        patch.chdir(folder)
+        assert main(["-p", "look around", "--practice", "steps.toml"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command", [command for command in OURS if f"harness {command[0] if command else ''}" not in NOT_RUN], ids=" ".join
+)
+def test_a_command_of_a_page_does_what_it_should(
+    command: tuple[str, ...],
+    recorded: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copytree(recorded.parent / "state", tmp_path / "state")
+    without_a_person(monkeypatch, tmp_path)
+    monkeypatch.chdir(recorded)
+    with Path(os.devnull).open() as nobody:
+        monkeypatch.setattr("sys.stdin", nobody)
+        assert main(command) == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_every_other_command_is_a_module_of_ours_or_is_known() -> None:
+    for name, *rest in (command for command in EVERY if Path(command[0]).name != "harness"):
+        if rest[:1] == ["-m"] and rest[1] != "venv":
+            assert find_spec(rest[1]) is not None, rest[1]
+        else:
+            assert name in OTHERS or name.startswith(".venv/bin/"), name
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_slash_command_of_a_page_exists(page: str) -> None:
+    named = set(re.findall(r"`/([a-z]+)(?: [^`]*)?`", text(page)))
+    assert named <= SLASH.keys()
+
+
+def test_what_is_not_run_is_on_a_page() -> None:
+    first = {command[0] for command in OURS if command}
+    assert {name.removeprefix("harness ") for name in NOT_RUN} & set(COMMANDS) <= first

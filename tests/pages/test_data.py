@@ -1,0 +1,63 @@
+"""Every block of TOML or JSON on a page is taken by what reads such a file."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.capability_files import load_capabilities
+from harness.hooks import declared
+from harness.practice import tool_faults_toml
+from harness.practice.script import Script
+from harness.settings import Settings
+from tests.pages.blocks import Block, every_block
+
+
+def script(text: str, _: Path) -> None:
+    assert Script.parse(text, "script") != Script(name="script")
+
+
+def tool_faults(text: str, _: Path) -> None:
+    assert tool_faults_toml.parse(text, "faults").faults
+
+
+def settings(text: str, _: Path) -> None:
+    given = tomllib.loads(text)
+    assert given.keys() <= Settings.model_fields.keys()
+    hooks = declared(given.pop("hooks", []))
+    assert Settings.model_validate({**given, "hooks": hooks})
+
+
+def capabilities(text: str, folder: Path) -> None:
+    file = folder / "capabilities.toml"
+    file.write_text(text, encoding="utf-8")
+    tools = tomllib.loads(text)
+    found = load_capabilities(file, None, ["bash", *tools])
+    assert all((entry := found.get(tool)) and entry.alternatives for tool in tools)
+
+
+READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
+    ("docs/hooks.md", "settings"): settings,
+    ("docs/permissions.md", "settings"): settings,
+    ("docs/scripts.md", "script"): script,
+    ("docs/scripts.md", "tool-faults"): tool_faults,
+    ("docs/tools.md", "capability"): capabilities,
+    ("harness/practice/SCRIPTS.md", ""): script,
+    ("harness/practice/TOOL_FAULTS.md", ""): tool_faults,
+}
+"""What reads the block below a comment on a page."""
+DATA = list(every_block("toml", "json"))
+
+
+@pytest.mark.parametrize("one", DATA, ids=lambda one: one.place)
+def test_a_block_of_data_can_be_read(one: Block, tmp_path: Path) -> None:
+    held = json.loads(one.code) if one.language == "json" else tomllib.loads(one.code)
+    assert held
+    if (one.page, one.name) in READ_BY:
+        READ_BY[one.page, one.name](one.code, tmp_path)
+
+
+def test_it_is_known_for_every_block_outside_of_the_chapters_what_reads_it() -> None:
+    assert {(one.page, one.name) for one in DATA if not one.page.startswith("chapters/")} == READ_BY.keys()

@@ -1,0 +1,15 @@
+"""What the page about watching an agent says is so."""
+
+import re
+
+from harness.escape.policy import EscapePolicy
+from harness.events import Rung
+from tests.pages.blocks import text
+
+TEXT = text("docs/escape.md")
+
+
+def test_the_page_names_every_rung_in_its_order_with_its_quota() -> None:
+    rows = re.findall(r"^\| (\w+) \| (\d|–) \|", TEXT, re.MULTILINE)
+    policy = EscapePolicy()
+    assert rows == [(rung.value, "–" if rung is Rung.STOP else str(policy.quota(rung))) for rung in Rung]

@@ -1,0 +1,14 @@
+"""What a page links to is there."""
+
+import re
+
+import pytest
+
+from tests.pages.blocks import ROOT, pages, text
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_file_that_a_page_links_to_exists(page: str) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text(page))
+    missing = [link for link in links if not ((ROOT / page).parent / link).exists()]
+    assert missing == []

@@ -1,0 +1,107 @@
+"""Every block of Python on a page is a program that runs, without a key, and says what its page promises."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.pages.blocks import Block, every_block
+
+
+def library(said: str) -> None:
+    assert "ToolEnded" in said
+    assert "It is raining in Oslo" in said
+
+
+def two_of_three_agents_work_at_once(said: str) -> None:
+    lines = said.splitlines()
+    assert lines[:2] == ["a1 begins, 1 at work", "a2 begins, 2 at work"]
+    assert sorted(line for line in lines if "answered" in line) == ["a1: answered", "a2: answered", "a3: answered"]
+    assert not [line for line in lines if "3 at work" in line]
+
+
+def the_agent_is_watched_and_stopped(said: str) -> None:
+    lines = said.splitlines()
+    assert lines[0].startswith("LoopFound(")
+    assert "copies=3" in lines[0]
+    taken = [line for line in lines if line.startswith("Intervened(") and "applied=True" in line]
+    assert ["BREAKER" in taken[0], "STOP" in taken[1]] == [True, True]
+    assert lines[-1].startswith("WalkEnded(end=<WalkEnd.STOP")
+
+
+def the_stop_hook_objects_once(said: str) -> None:
+    assert "Transition stop_hook_blocking" in said
+    assert said.endswith("TurnEnded completed\n")
+
+
+def lines_are_decided(said: str) -> None:
+    verdicts = [line.split(" | ")[0] for line in said.splitlines()]
+    assert verdicts == ["Allow", "Allow", "Ask", "Deny", "Ask"]
+    assert "is about `git push`" in said
+
+
+def each_call_ends_in_its_own_way(said: str) -> None:
+    lines = sorted(said.splitlines())
+    assert [line.split(" | ")[0] for line in lines] == ["error", "invalid", "ok"]
+    assert lines[2] == "ok | 1812.00 JPY"
+    assert "There is no rate for XAU today" in lines[0]
+    assert "greater than 0" in lines[1]
+
+
+def one_retry_and_the_answer(said: str) -> None:
+    assert said.splitlines() == ["['overloaded']", "['All is well.']"]
+
+
+def the_third_overload_changes_the_model(said: str) -> None:
+    assert [line.split(" | ")[0] for line in said.splitlines()] == ["Resend", "Resend", "SwitchModel"]
+
+
+def a_number_is_changed_and_checked(said: str) -> None:
+    assert said.splitlines() == ["2 nudges=2 copies=5", "copies must be from 2 to 100, not 1"]
+
+
+def the_oracle_agrees(said: str) -> None:
+    assert said == "the policy and the oracle agree\n"
+
+
+SAYS: dict[tuple[str, str], Callable[[str], None]] = {
+    ("README.md", "library"): library,
+    ("docs/agents.md", "agents"): two_of_three_agents_work_at_once,
+    ("docs/escape.md", "agent"): the_agent_is_watched_and_stopped,
+    ("docs/hooks.md", "function"): the_stop_hook_objects_once,
+    ("docs/permissions.md", "decide"): lines_are_decided,
+    ("docs/policies.md", "ask"): the_third_overload_changes_the_model,
+    ("docs/policies.md", "change"): a_number_is_changed_and_checked,
+    ("docs/policies.md", "write"): the_oracle_agrees,
+    ("docs/scripts.md", "program"): one_retry_and_the_answer,
+    ("docs/tools.md", "tool"): each_call_ends_in_its_own_way,
+}
+"""What the program below a comment on a page says."""
+NOT_ALONE = {
+    ("docs/hooks.md", "command"): "it is told what happens on its standard input: test_hooks.py starts it so",
+}
+"""Blocks that cannot run by themselves, and where they are run."""
+SHOWN = "code: "
+"""How the comment begins above code that a program copies from our own (`python -m harness.lessons.refresh`)."""
+
+PROGRAMS = [one for one in every_block("python") if not one.name.startswith(SHOWN)]
+
+
+def key(one: Block) -> tuple[str, str]:
+    return one.page, one.name
+
+
+@pytest.mark.parametrize("one", [one for one in PROGRAMS if key(one) not in NOT_ALONE], ids=lambda one: one.place)
+def test_a_program_of_a_page_runs_by_itself(one: Block, run_program: Callable[[str], str]) -> None:
+    said = run_program(one.code)
+    if key(one) in SAYS:
+        SAYS[key(one)](said)
+
+
+def test_every_program_outside_of_the_chapters_has_a_promise_and_none_is_forgotten() -> None:
+    outside = {key(one) for one in PROGRAMS if not one.page.startswith("chapters/")}
+    assert outside == SAYS.keys() | NOT_ALONE.keys()
+
+
+def test_code_that_is_shown_and_not_run_stands_in_chapters_only() -> None:
+    shown = [one for one in every_block("python") if one.name.startswith(SHOWN)]
+    assert {one.page.partition("/")[0] for one in shown} <= {"chapters"}
