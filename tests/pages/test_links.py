@@ -12,3 +12,8 @@ def test_every_file_that_a_page_links_to_exists(page: str) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text(page))
     missing = [link for link in links if not ((ROOT / page).parent / link).exists()]
     assert missing == []
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page.startswith("docs/")])
+def test_the_readme_leads_to_every_page_of_the_documentation(page: str) -> None:
+    assert f"]({page})" in text("README.md")
