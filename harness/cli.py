@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 COMMANDS = {
+    "learn": "the course: step through a harness, chapter by chapter",
     "doctor": "what is set, from where, and what will happen",
     "sessions": "list the sessions of this folder",
     "breakers": "how the tools of a session were, at its end or at any step",
@@ -145,6 +146,8 @@ def command_parser(command: str) -> "ArgumentParser":
     parser = _parser(f"harness {command}", COMMANDS[command][:1].upper() + COMMANDS[command][1:] + ".")
     add = parser.add_argument
     match command:
+        case "learn":
+            _learn(parser)
         case "doctor":
             add("--online", action="store_true", help="also ask the server for its models")
             add("--cwd", metavar="FOLDER", help="the folder to look at")
@@ -192,6 +195,16 @@ def command_parser(command: str) -> "ArgumentParser":
             parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
             add("--port", type=_port, default=0, metavar="N", help="0: any free one")
     return parser
+
+
+def _learn(parser: "ArgumentParser") -> None:
+    add = parser.add_argument
+    add("lesson", metavar="sNN", nargs="?", help="a chapter: s11, 11 or s11_error_recovery")
+    add("--list", action="store_true", help="all chapters, and how far you are")
+    add("--auto", action="store_true", help="go through a chapter without waiting, and print everything")
+    add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
+    add("--language", choices=("en", "ja"), help="English or Japanese; it is kept")
+    add("--restart", action="store_true", help="begin the chapter at its beginning")
 
 
 def _practice(parser: "ArgumentParser") -> None:

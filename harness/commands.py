@@ -13,6 +13,10 @@ from harness.settings import Settings, load
 def run(command: str, options: Namespace) -> int:
     """Run one of `cli.COMMANDS`; returns the exit code. Raises HarnessError."""
     match command:
+        case "learn":
+            from harness.ui.learning.command import learn
+
+            return learn(_settings(options), options)
         case "doctor":
             from harness.doctor import doctor
 
@@ -55,7 +59,9 @@ def run(command: str, options: Namespace) -> int:
 
 
 def _settings(options: Namespace) -> Settings:
-    return load({"workspace": options.cwd, "plain": getattr(options, "plain", None) or None}, os.environ).settings
+    return load(
+        {"workspace": getattr(options, "cwd", None), "plain": getattr(options, "plain", None) or None}, os.environ
+    ).settings
 
 
 def _sessions(settings: Settings) -> int:

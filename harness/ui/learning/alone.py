@@ -1,0 +1,27 @@
+"""A chapter run by itself: `python -m chapters.s11_error_recovery`."""
+
+import asyncio
+import os
+import sys
+
+from harness.errors import HarnessError
+from harness.lessons import Progress, lesson
+from harness.settings import load
+from harness.ui.learning.command import language_of, play_through, telling_of
+from harness.ui.learning.in_lines import play_and_talk
+from harness.ui.learning.typed import TypedLines
+from harness.ui.stopping import until_stopped
+
+
+def run_alone(id: str) -> int:
+    """Play a chapter; at a terminal the learner may type afterwards. Returns the exit code."""
+    try:
+        chapter = lesson(id)
+        language = language_of(Progress.of(load({}, os.environ).settings.state_dir), os.environ)
+        if not sys.stdin.isatty():
+            return play_through(chapter, language)
+        talk = play_and_talk(telling_of(chapter, language), TypedLines(sys.stdin))
+        return asyncio.run(until_stopped(talk, sys.stdout))
+    except HarnessError as error:
+        print(f"{id}: {error}", file=sys.stderr)
+        return error.exit_code
