@@ -4,7 +4,7 @@ import gc
 import os
 import runpy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,9 +31,9 @@ def without_a_person(patch: pytest.MonkeyPatch, top: Path) -> None:
 @pytest.fixture
 def run_program(
     alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[[str], str]:
+) -> Iterator[Callable[[str], str]]:
     """Runs a program and returns what it printed. It must write nothing to standard error, nor leave anything open."""
-    gc.collect()
+    gc.freeze()  # so that only what the program leaves behind is looked through
     left: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", left.append)
 
@@ -46,4 +46,5 @@ def run_program(
         assert (said.err, left) == ("", [])
         return said.out
 
-    return run
+    yield run
+    gc.unfreeze()
