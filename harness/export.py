@@ -212,6 +212,8 @@ def _note(event: Event) -> str:
             return f"{event.to_model} answers in place of {event.from_model}: {event.reason}"
         case OutputCapChanged():
             return f"output cap {event.from_cap:,} → {event.to_cap:,}: {event.reason}"
+        case CompactionEnded(succeeded=True, drained=drained) if drained:
+            return f"{len(drained)} old tool results shortened: {event.tokens_before:,} → {event.tokens_after:,} tokens"
         case CompactionEnded(succeeded=True):
             return f"compacted by {event.method}: {event.tokens_before:,} → {event.tokens_after:,} tokens"
         case CompactionEnded():

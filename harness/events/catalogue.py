@@ -269,6 +269,8 @@ class CompactionEnded(Event):
     tokens_after: int
     succeeded: bool
     detail: str
+    drained: tuple[str, ...] = ()
+    """Ids of the calls whose results now point to a file that holds the whole of them; all else stayed as it was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Carries out single decisions of the recovery policy: waits, switches, mends, makes room."""
 
+from dataclasses import replace
+
 from harness.clock import Clock
 from harness.connection import Connection
 from harness.conversation import Conversation
@@ -34,10 +36,12 @@ from harness.recovery import (
     OfferWait,
     RecoveryLimits,
     RunTools,
+    Situation,
     Stop,
     SwitchModel,
     TurnState,
     before_request,
+    nearly_full,
 )
 from harness.recovery.compaction import CompactionHealth, thresholds
 from harness.recovery.output_cap import MARGIN, cap_for
@@ -74,15 +78,25 @@ class Executor:
         self.asked_last = model
 
     async def make_room(self, turn: Turn, step: int) -> Stop | None:
-        """Compact before the request if the history is about to overflow; a Stop if it must not go out at all."""
-        situation = self._calls.situation(turn.state.model, overflowing=self._health.last_step is not None)
+        """Shorten the history before the request if it is about to overflow, by the mildest means that is enough; a
+        Stop if the request must not go out at all."""
+        situation = self._about_to_ask(turn)
         decision = before_request(turn.state, self._health, step, self._limits, situation)
+        if isinstance(decision, Drain) and not self._signals.interrupt.is_set():
+            self._shortening.drain(turn.state.model, decision.tokens, "auto")
+            nothing_left = replace(self._about_to_ask(turn), drainable_tokens=0)
+            decision = before_request(turn.state, self._health, step, self._limits, nothing_left)
         match decision:
             case Compact() if not self._signals.interrupt.is_set():
                 await self.compact(turn, decision, step)
             case Stop():
                 return decision
         return None
+
+    def _about_to_ask(self, turn: Turn) -> Situation:
+        model = turn.state.model
+        situation = self._calls.situation(model)
+        return self._calls.overflowing(situation, model) if nearly_full(situation) else situation
 
     async def compact(self, turn: Turn, decision: Compact, step: int) -> None:
         """Shorten the history, by summary or by cut, unless a hook objects."""
@@ -231,7 +245,7 @@ class Executor:
         """Shorten old tool results, by so much that no compaction is due right after."""
         situation = self._calls.situation(turn.state.model)
         surplus = situation.prompt_tokens - thresholds(situation.window, situation.max_output).compact
-        self._shortening.drain(turn.state.model, max(decision.tokens, surplus + MARGIN))
+        self._shortening.drain(turn.state.model, max(decision.tokens, surplus + MARGIN), "reactive")
 
     def nudge(self, decision: Continue, turn: Turn) -> tuple[Block, ...]:
         """What the model is told so that it goes on."""

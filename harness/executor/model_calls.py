@@ -32,7 +32,7 @@ from harness.model.client import ModelClient, ModelRequest
 from harness.model.tokens import Estimator, TokenCounter
 from harness.recovery import RecoveryLimits, Situation, TurnState
 from harness.recovery.output_cap import cap_for
-from harness.recovery.shrinking import drainable
+from harness.recovery.shrinking import drainable, drained
 
 EXACT_FROM = 0.25
 """Share of the window up to which a count by bytes, corrected by what the API reports, is good enough."""
@@ -91,16 +91,11 @@ class ModelCalls:
         self.endpoints = KeptEndpoints(conversation, endpoints)
         """How the models are."""
 
-    def situation(
-        self, model: str, messages: Sequence[Message] | None = None, *, overflowing: bool = False
-    ) -> Situation:
-        """The facts the policy is given: sizes, limits, spend, and a number for its jitter.
-
-        `overflowing` adds what only matters when the history is too long, and takes longer to find out.
-        """
+    def situation(self, model: str, messages: Sequence[Message] | None = None) -> Situation:
+        """The facts the policy is given: sizes, limits, spend, and a number for its jitter."""
         messages = self._conversation.messages if messages is None else messages
         card = self._catalogue.card(model)
-        situation = Situation(
+        return Situation(
             chance=self._chance(),
             now=self._clock.now(),
             window=card.window,
@@ -108,7 +103,12 @@ class ModelCalls:
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
         )
-        return self._overflowing(situation, messages) if overflowing else situation
+
+    def overflowing(self, situation: Situation, model: str) -> Situation:
+        """The same with what only matters when the history is too long, and takes longer to find out."""
+        messages = self._conversation.messages
+        drainable_tokens = self._drainable(model, messages)
+        return replace(situation, drainable_tokens=drainable_tokens, largest=self._largest(messages))
 
     def estimate(self, model: str, messages: Sequence[Message]) -> int:
         """Size in tokens of a request with these messages."""
@@ -117,6 +117,10 @@ class ModelCalls:
     def count(self, message: Message) -> int:
         """Size of one message, in tokens of our own vocabulary."""
         return self._counter.count_message(message)
+
+    def saved(self, model: str, before: Message, after: Message) -> int:
+        """Tokens of `model` that a request becomes smaller by with `after` in the place of `before`."""
+        return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
 
     async def ask(
         self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, fresh_connection: bool
@@ -135,7 +139,7 @@ class ModelCalls:
             fresh_connection=fresh_connection,
         )
         if isinstance(outcome, Fault):
-            situation = self._overflowing(situation, self._conversation.messages)
+            situation = self.overflowing(situation, state.model)
         else:
             self._look_up(state.model)
         return Answered(outcome, shown.characters, replace(situation, now=self._clock.now()))
@@ -250,15 +254,12 @@ class ModelCalls:
         elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW:
             self._catalogue.correct(model, window=fault.limit)
 
-    def _overflowing(self, situation: Situation, messages: Sequence[Message]) -> Situation:
-        return replace(situation, drainable_tokens=self._drainable(messages), largest=self._largest(messages))
-
-    def _drainable(self, messages: Sequence[Message]) -> int:
+    def _drainable(self, model: str, messages: Sequence[Message]) -> int:
         ids = set(drainable(history.rounds(messages)))
-        if not ids:
-            return 0
-        blocks = (block for message in messages for block in message.content if block.get("tool_use_id") in ids)
-        return sum(self.count(Message("user", (block,))) for block in blocks)
+        blocks = [block for message in messages for block in message.content if block.get("tool_use_id") in ids]
+        return sum(
+            self.saved(model, Message("user", (block,)), Message("user", (drained(block, ""),))) for block in blocks
+        )
 
     def _largest(self, messages: Sequence[Message]) -> str:
         sizes = [self.count(message) for message in messages]

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +24,17 @@ from harness.recovery.compaction import (
     tail_length,
 )
 from harness.recovery.output_cap import cap_for
-from harness.recovery.shrinking import Round, Shrunk, drainable, middle_cut, shrink
+from harness.recovery.shrinking import (
+    DRAINED_ABOVE,
+    Round,
+    Shrunk,
+    drainable,
+    drained,
+    joined_end,
+    middle_cut,
+    pointing,
+    shrink,
+)
 from harness.tools.reading import ReadFileArguments
 from harness.tools.tool import ToolContext
 from harness.tools.toolbox import Toolbox
@@ -88,43 +99,60 @@ class Shortening:
 
     # ── draining ────────────────────────────────────────────────────────────────────────────────
 
-    def drain(self, model: str, tokens: int) -> None:
+    def drain(self, model: str, tokens: int, trigger: Trigger) -> None:
         """Shorten old tool results, oldest first, until `tokens` are saved; the whole texts go to disk."""
         messages = list(self._conversation.messages)
         before = self._calls.estimate(model, messages)
-        self._conversation.emit(CompactionStarted("reactive", before))
+        self._conversation.emit(CompactionStarted(trigger, before))
         places = {
             block["tool_use_id"]: at
             for at, message in enumerate(messages)
             for block in message.content
             if block.get("type") == "tool_result"
         }
+        ids: list[str] = []
         saved = 0
         for call_id in drainable(history.rounds(messages)):
             if saved >= tokens:
                 break
             at = places[call_id]
-            shorter = self._drained(messages[at], call_id)
-            saved += self._calls.count(messages[at]) - self._calls.count(shorter)
-            messages[at] = shorter
-        self._replace(history.repaired(history.without_thinking(messages)).messages, "truncation")
-        after = self._calls.estimate(model, self._conversation.messages)
-        detail = "old tool results were shortened; their whole text is on disk"
-        self._conversation.emit(CompactionEnded("truncation", before, after, succeeded=True, detail=detail))
+            if (shorter := self._drained(messages[at], call_id)) is not None:
+                saved += self._calls.saved(model, messages[at], shorter)
+                messages[at] = shorter
+                ids.append(call_id)
+        if ids:
+            self._replace(history.repaired(history.without_thinking(messages)).messages, "truncation")
+            after, detail = self._calls.estimate(model, self._conversation.messages), "their whole text is on disk"
+        else:
+            after, detail = before, "old tool results could not be kept on disk, so they stay"
+        ended = CompactionEnded("truncation", before, after, succeeded=bool(ids), detail=detail, drained=tuple(ids))
+        self._conversation.emit(ended)
 
-    def _drained(self, message: Message, call_id: str) -> Message:
-        def short(block: Block) -> Block:
-            if block.get("tool_use_id") != call_id:
-                return block
-            file = self._context(call_id).output_file.with_suffix(".old.txt")
+    def _drained(self, message: Message, call_id: str) -> Message | None:
+        """The message with that result in short; None: it could not be kept on disk, so it is not taken out."""
+        content = list(message.content)
+        for at, block in enumerate(content):
+            if block.get("tool_use_id") == call_id:
+                if (file := self._kept(call_id, block["content"])) is None:
+                    return None
+                content[at] = drained(block, str(file))
+        return replace(message, content=tuple(content))
+
+    def _kept(self, call_id: str, text: str) -> Path | None:
+        """A file that holds the whole of a result from now on; never one that holds another text already."""
+        place, whole = self._context(call_id).output_file, text.encode("utf-8", "backslashreplace")
+        for number in count():
+            file = place.with_suffix(f".old-{number}.txt" if number else ".old.txt")
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(block["content"], encoding="utf-8")
+                if not file.exists():
+                    file.write_bytes(whole)
+                    return file
+                if file.read_bytes() == whole:
+                    return file
             except OSError:
-                return block  # what cannot be kept is not taken out; if nothing can, a compaction follows
-            return {**block, "content": f"{middle_cut(block['content'], 400)}\n[whole result: {file}]"}
-
-        return replace(message, content=tuple(short(block) for block in message.content))
+                break
+        return None
 
     # ── compaction ──────────────────────────────────────────────────────────────────────────────
 
@@ -231,11 +259,13 @@ class Shortening:
     async def _restart(self, before: Sequence[Message], summary: str, room: int) -> tuple[Message, ...]:
         """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
         tail_budget = min(TAIL_TOKENS, int(room * TAIL_SHARE))
-        rounds = history.rounds(history.without_thinking(before))
+        rounds = joined_end(history.rounds(history.without_thinking(before)))
         sizes = [sum(self._calls.count(message) for message in group) for group in rounds]
         kept = min(tail_length(sizes, tail_budget), len(rounds) - 1)
         older, tail = rounds[: len(rounds) - kept], rounds[len(rounds) - kept :]
-        tail = shrink(tail, tail_budget, self._calls.count).rounds
+        if not tail and rounds[-1][-1].role == "user":
+            older, tail = _before_last_reply(rounds[-1])
+        tail = self._recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
         blocks: list[Block] = [_text(prompt.summary_message(summary))]
         if request := _newest_request(older):
             blocks.append(_text(f"The person's latest request, word for word:\n\n{request}"))
@@ -258,17 +288,43 @@ class Shortening:
 
     def _cut(self, before: Sequence[Message], window: int, size: int) -> tuple[Message, ...]:
         """The deterministic last resort: it always gives something shorter (recovery E3)."""
-        rounds = history.rounds(history.without_thinking(history.without_media(before)))
+        rounds = joined_end(history.rounds(history.without_thinking(history.without_media(before))))
         raw = sum(self._calls.count(message) for message in before)
         scale = raw / size if size else 1.0
         budget = int(min(window // 2, size // 2) * scale)
         shrunk = shrink(rounds, budget, self._calls.count)
-        messages = [message for group in shrunk.rounds for message in group]
+        kept = self._recoverable(rounds, shrunk.rounds)
+        messages = [message for group in kept for message in group]
         lead = prompt.dropped_rounds(shrunk.dropped) if shrunk.dropped else ""
         request = _newest_request(rounds[: shrunk.dropped])
         if request:
             lead += f"\n\nThe person's latest request, word for word:\n\n{request}"
         return (Message("user", (_text(lead),)), *messages) if lead else tuple(messages)
+
+    def _recoverable(self, before: Sequence[Round], after: Sequence[Round]) -> tuple[Round, ...]:
+        """The rounds `after` they were cut, where each result that lost something names a file with the whole of it.
+
+        The model may not have read it yet: without the file it would make the same call again (lessons D24).
+        """
+        whole = {
+            block["tool_use_id"]: block["content"]
+            for group in before
+            for message in group
+            for block in message.content
+            if block.get("type") == "tool_result" and isinstance(block.get("content"), str)
+        }
+
+        def pointed(block: Block) -> Block:
+            text, shown = whole.get(block.get("tool_use_id", "")), block.get("content")
+            if text is None or not isinstance(shown, str) or shown == text or len(text) <= DRAINED_ABOVE:
+                return block
+            file = self._kept(block["tool_use_id"], text)
+            return block if file is None else {**block, "content": pointing(shown, str(file))}
+
+        return tuple(
+            tuple(replace(message, content=tuple(map(pointed, message.content))) for message in group)
+            for group in after
+        )
 
     def _context(self, call_id: str) -> ToolContext:
         return ToolContext(Workspace(self._workspace), self._outputs, call_id, self._processes)
@@ -315,6 +371,12 @@ def _less_may_do(fault: Fault, before: int | None) -> bool:
             return True
         case _:
             return False
+
+
+def _before_last_reply(group: Round) -> tuple[tuple[Round, ...], tuple[Round, ...]]:
+    """The only round, with results in it that nobody has answered: what led to the calls, and the calls with them."""
+    at = max((at for at, message in enumerate(group) if message.role == "assistant"), default=len(group))
+    return (group[:at],), (group[at:],) if group[at:] else ()
 
 
 def _newest_request(rounds: Sequence[Round]) -> str:

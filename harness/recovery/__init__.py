@@ -49,6 +49,7 @@ from harness.recovery.policy import (
     counted,
     decide,
     decide_summary,
+    nearly_full,
     over_budget,
 )
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
@@ -77,5 +78,6 @@ __all__ = [
     "counted",
     "decide",
     "decide_summary",
+    "nearly_full",
     "over_budget",
 ]

@@ -9,6 +9,9 @@ COMPACT_MARGIN = 13_000
 BLOCK_MARGIN = 3_000
 FULL_WINDOW = 200_000
 """Windows from this size on have the margins above; smaller ones have smaller margins."""
+DRAIN_TARGET = 0.8
+"""Share of the threshold that a drain before a request goes down to. The room up to the threshold is what keeps the
+next steps from draining again, each of which would change the beginning of the prompt and so lose its cache."""
 TAIL_SHARE = 0.2
 """Share of the history, or of the window if that is smaller, that may stay verbatim behind a summary."""
 TAIL_TOKENS = 20_000
@@ -31,6 +34,11 @@ class Thresholds:
     """The window less the reserve for the answer."""
     compact: int
     block: int
+
+    @property
+    def drained(self) -> int:
+        """What a drain before a request has to bring the prompt down to; otherwise there is none (lessons s08)."""
+        return int(self.compact * DRAIN_TARGET)
 
 
 def thresholds(window: int, max_output: int) -> Thresholds:

@@ -92,7 +92,8 @@ class Mend(Decision):
 
 @dataclass(frozen=True, slots=True)
 class Drain(Decision):
-    """Shorten old tool results, which need no model for that, and send again."""
+    """Shorten old tool results, which need no model for that, and send again. Without a code it comes before a
+    request."""
 
     tokens: int
     """Tokens to save at least."""

@@ -1,7 +1,7 @@
 """The policy: an outcome and a situation in, one decision out.
 
 `decide` splits by what came back: `replies` goes by the stop reason, `faults` by the kind of the fault.
-`before_turn`, `before_request`, `over_budget`, `after_tools` and `at_the_end` are the checks outside a model call,
+`before_turn`, `before_request`, `nearly_full`, `over_budget`, `after_tools` and `at_the_end` are the checks outside a model call,
 `decide_summary` is for the one call that is not part of the conversation.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
-from harness.recovery.decisions import Compact, Continue, Decision, Nudge, OfferWait, Stop
+from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, Stop
 from harness.recovery.faults import broke_behind_an_answer, decide_fault, response_to, stop, try_again
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
@@ -42,12 +42,20 @@ def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation:
 def before_request(
     state: TurnState, health: CompactionHealth, step: int, limits: RecoveryLimits, situation: Situation
 ) -> Decision | None:
-    """What has to happen before the next request may go out; None when it may (recovery E4, E5, E10, H3)."""
+    """What has to happen before the next request may go out; None when it may (recovery E4, E5, E10, H3).
+
+    The milder layer comes first: old tool results are drained when that alone brings the prompt well below the
+    threshold, which needs no model. Otherwise they stay whole for the summary (lessons s08).
+    """
     if spent := over_budget(state, limits, situation.cost_usd):
         return spent
     levels = thresholds(situation.window, situation.max_output)
-    if situation.prompt_tokens < levels.compact:
+    if not nearly_full(situation):
         return None
+    surplus = situation.prompt_tokens - levels.drained
+    if limits.compaction and situation.drainable_tokens >= surplus:
+        used = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
+        return Drain(state, f"{used}; shortening old tool results", surplus)
     if limits.compaction and not health.off:
         if health.thrashing(step):
             reason = f"compaction does not help any more: {situation.largest}; start over with /clear"
@@ -61,6 +69,11 @@ def before_request(
         )
         return Stop(state, reason, TransitionCode.BLOCKING_LIMIT)
     return None
+
+
+def nearly_full(situation: Situation) -> bool:
+    """The prompt has reached the size from which on the history is shortened before a request."""
+    return situation.prompt_tokens >= thresholds(situation.window, situation.max_output).compact
 
 
 def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> Stop | None:

@@ -19,6 +19,12 @@ RESULT_LENGTHS = (8_000, 2_000, 500)
 LAST_LENGTHS = (8_000, 2_000, 500, 100, 20)
 """Characters that any text is cut to when leaving out rounds was not enough."""
 HEAD_SHARE = 0.6
+DRAINED_ABOVE = 2_000
+"""Characters up to which a tool result is not worth draining."""
+DRAINED_LENGTH = 400
+"""Characters that a drained result still shows, beside the name of the file that holds all of it."""
+KEPT_RESULTS = 5
+"""The newest long results, which are not drained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +120,29 @@ def _shortened_value(value: Any, length: int) -> Any:
     return value
 
 
-def drainable(rounds: Sequence[Round], keep_last: int = 5, longer_than: int = 2_000) -> tuple[str, ...]:
+def joined_end(rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """The rounds with everything that the model has not answered yet in one, the last.
+
+    Behind the results of its calls may stand a user message that begins a round by itself: news of work in the
+    background, or a word about a loop. Results that nobody has read would pass for old ones then (lessons D24).
+    """
+    last = max((at for at, group in enumerate(rounds) if any(m.role == "assistant" for m in group)), default=None)
+    if last is None or rounds[last][-1].role == "assistant":
+        return tuple(rounds)
+    return (*rounds[:last], tuple(message for group in rounds[last:] for message in group))
+
+
+def drainable(
+    rounds: Sequence[Round], keep_last: int = KEPT_RESULTS, longer_than: int = DRAINED_ABOVE
+) -> tuple[str, ...]:
     """Ids of the tool results that can be shortened without a model: old and long ones, oldest first.
 
     Args:
         rounds: oldest first.
-        keep_last: newest results that stay whole; those of the last round always do.
+        keep_last: newest long results that stay whole; those that the model has not answered always do.
         longer_than: characters below which shortening is not worth it.
     """
+    rounds = joined_end(rounds)
     results = [
         (block["tool_use_id"], index)
         for index, group in enumerate(rounds)
@@ -132,3 +153,13 @@ def drainable(rounds: Sequence[Round], keep_last: int = 5, longer_than: int = 2_
     ]
     old = results[:-keep_last] if keep_last else results
     return tuple(result for result, index in old if index < len(rounds) - 1)
+
+
+def drained(block: Block, file: str) -> Block:
+    """A tool result as it stands in the history once all of it is in `file`."""
+    return {**block, "content": pointing(middle_cut(block["content"], DRAINED_LENGTH), file)}
+
+
+def pointing(text: str, file: str) -> str:
+    """A shortened text and where the whole of it is."""
+    return f"{text}\n[whole result: {file}]"

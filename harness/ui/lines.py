@@ -59,6 +59,10 @@ def line_of(event: Event) -> Line | None:
             return Line("↻", event.reason, Tone.TROUBLE)
         case CompactionStarted():
             return Line("◌", f"compacting a history of about {event.tokens_before:,} tokens")
+        case CompactionEnded(succeeded=True, drained=drained) if drained:
+            results = "one old tool result" if len(drained) == 1 else f"{len(drained)} old tool results"
+            sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
+            return Line("✓", f"shortened {results}: {sizes} ({event.detail})")
         case CompactionEnded(succeeded=True):
             detail = f" ({event.detail})" if event.detail else ""
             sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"

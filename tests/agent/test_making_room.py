@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,88 @@ async def test_an_idle_session_sends_nothing_however_large_it_is(tmp_path: Path)
         await here.turn()
         await asyncio.sleep(0.3)
         assert len(here.server.requests) == 1
+
+
+# ── the milder layer before the request (lessons s08, D14, D24, D25) ────────────────────────────────────
+
+
+WINDOW = "[server]\nwindow = 30000\nmax_output = 2000\n"
+
+
+def compactions(events: Played) -> list[tuple[str, str, int]]:
+    """Trigger, method and number of drained results of each."""
+    begun, ended = events.of(CompactionStarted), events.of(CompactionEnded)
+    return [(a.trigger, b.method, len(b.drained)) for a, b in zip(begun, ended, strict=True)]
+
+
+def results_in(body: Json) -> list[str]:
+    blocks = [block for message in body["messages"] for block in message["content"] if isinstance(block, dict)]
+    return [str(block["content"]) for block in blocks if block["type"] == "tool_result"]
+
+
+def numbered(number: int, characters: int) -> str:
+    """A tool call, for a script, whose result begins with its number."""
+    command = f"echo result {number}; head -c {characters} /dev/zero | tr '\\\\0' x"
+    return f'{{ name = "bash", input = {{ command = "{command}" }} }}'
+
+
+async def test_old_results_are_drained_before_an_overflow_and_their_originals_stay_readable(tmp_path: Path) -> None:
+    rounds = "".join(calls(numbered(n, 9_000)) for n in range(24))
+    async with stage(tmp_path, WINDOW + rounds + says(ANSWER) + summarises(), escape=False, model="practice-1") as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert TransitionCode.COLLAPSE_DRAIN_RETRY in turn.codes, "it learns the window from the first refusal"
+        assert [one for one in compactions(turn) if one[0] == "auto"], "and does not overflow again"
+        assert turn.codes.count(TransitionCode.COLLAPSE_DRAIN_RETRY) == 1
+        assert "summary" not in purposes(turn)
+        shown = results_in(here.bodies[-1])
+        assert len(shown) == 24
+        for number, text in enumerate(shown):
+            assert f"result {number}\n" in text
+            if "[whole result: " in text:
+                file = Path(text.rpartition("[whole result: ")[2].removesuffix("]"))
+                assert file.read_text().startswith(f"result {number}\n")
+                assert len(file.read_text()) > 9_000
+        assert all("[whole result: " not in text for text in shown[-5:])
+
+
+async def test_after_a_drain_the_next_steps_do_not_drain_again(tmp_path: Path) -> None:
+    rounds = "".join(calls(numbered(n, 9_000)) for n in range(20)) + calls(run("small")) * 12
+    async with stage(tmp_path, WINDOW + rounds + says(ANSWER), escape=False) as here:
+        await here.turn()
+        drains = [at for at, event in enumerate(here.events) if isinstance(event, CompactionEnded)]
+        steps = [sum(isinstance(event, RequestSent) for event in here.events[:at]) for at in drains]
+        assert len(steps) >= 2
+        assert all(after - before >= 2 for before, after in pairwise(steps))
+        assert steps[-1] <= 21
+
+
+async def test_results_that_nobody_has_answered_are_never_drained(tmp_path: Path) -> None:
+    big = ", ".join(numbered(n, 7_000) for n in range(8))
+    script = WINDOW + calls(numbered(99, 100)) + calls(big) + says(ANSWER) + summarises()
+    async with stage(tmp_path, script, escape=False) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert all(drained == 0 for _, _, drained in compactions(turn))
+
+
+async def test_an_unanswered_result_that_a_summary_cuts_names_the_file_that_holds_it(tmp_path: Path) -> None:
+    script = "[server]\nwindow = 14000\n" + calls(numbered(7, 48_000)) + says(ANSWER) + summarises()
+    async with stage(tmp_path, script) as here:
+        assert (await here.turn("Find the number.")).end.answer == ANSWER
+        [shown] = results_in(here.bodies[-1])
+        file = Path(shown.rpartition("[whole result: ")[2].removesuffix("]"))
+        assert len(file.read_text()) > 48_000
+        assert said(here.bodies[-1]).count("Find the number.") == 1
+
+
+async def test_what_cannot_be_drained_far_enough_is_left_whole_for_the_summary(tmp_path: Path) -> None:
+    script = calls(prints(9_000)) * 7 + calls(run("x"), usage=FULL) + says(ANSWER) + summarises()
+    async with stage(tmp_path, script, model=SMALL, escape=False) as here:
+        turn = await here.turn()
+        assert compactions(turn) == [("auto", "summary", 0)]
+        asked = next(body for body in here.bodies if "[whole result: " in said(body) or len(results_in(body)) == 8)
+        assert "[whole result: " not in said(asked)
 
 
 # ── summaries that are none (E3, E4, E7) ────────────────────────────────────────────────────────────

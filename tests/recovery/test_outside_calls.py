@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from harness.events import FaultKind, Outcome, TransitionCode
 from harness.recovery import (
     Compact,
+    Drain,
     RecoveryLimits,
     Resend,
     Stop,
@@ -18,7 +19,7 @@ from harness.recovery import (
     decide,
     decide_summary,
 )
-from harness.recovery.compaction import CompactionHealth
+from harness.recovery.compaction import CompactionHealth, thresholds
 from tests.recovery.cases import (
     ANSWER,
     CUT,
@@ -65,6 +66,52 @@ def test_up_to_the_threshold_a_request_goes_out_and_from_it_on_the_history_is_co
     decision = before(167_000)
     assert isinstance(decision, Compact)
     assert decision.code is None
+
+
+# ── the milder layer: old results drained before a request (lessons s08) ────────────────────────────
+
+
+@given(
+    tokens=st.integers(1_000, 400_000),
+    results=st.integers(0, 400_000),
+    window=st.integers(4_000, 1_000_000),
+    max_output=st.integers(100, 128_000),
+    health=st.sampled_from([WELL, OFF, THRASHING]),
+)
+def test_old_results_are_drained_exactly_when_that_alone_brings_the_prompt_well_below_the_threshold(
+    tokens: int, results: int, window: int, max_output: int, health: CompactionHealth
+) -> None:
+    situation = replace(
+        ORDINARY, prompt_tokens=tokens, drainable_tokens=results, window=window, max_output=max_output
+    )
+    threshold = thresholds(window, max_output).compact
+    enough = tokens >= threshold and tokens - results <= int(0.8 * threshold)
+    decision = before_request(FRESH, health, 6, LIMITS, situation)
+    assert isinstance(decision, Drain) is enough
+    if isinstance(decision, Drain):
+        assert decision.code is None
+        assert tokens - decision.tokens == int(0.8 * threshold)
+
+
+@given(steps=st.lists(st.integers(0, 3_000), max_size=60), first=st.integers(167_000, 199_000))
+def test_after_a_drain_small_steps_have_a_fifth_of_the_threshold_before_the_next_one(
+    steps: list[int], first: int
+) -> None:
+    tokens, drained_at, grown = first, [], 0
+    for number, step in enumerate([0, *steps]):
+        tokens, grown = tokens + step, grown + step
+        situation = replace(ORDINARY, prompt_tokens=tokens, drainable_tokens=tokens)
+        match before_request(FRESH, WELL, number, LIMITS, situation):
+            case Drain(tokens=saved):
+                assert not drained_at or grown >= 33_400
+                drained_at.append(number)
+                tokens, grown = tokens - saved, 0
+    assert len(drained_at) <= 1 + sum(steps) // 33_400
+
+
+def test_with_compaction_off_nothing_is_drained_either() -> None:
+    situation = replace(ORDINARY, prompt_tokens=170_000, drainable_tokens=170_000)
+    assert before_request(FRESH, WELL, 1, NO_COMPACTION, situation) is None
 
 
 def test_with_compaction_off_a_request_goes_out_until_the_blocking_limit() -> None:

@@ -32,7 +32,7 @@ from harness.recovery import (
     before_request,
     decide,
 )
-from harness.recovery.compaction import CompactionHealth
+from harness.recovery.compaction import CompactionHealth, thresholds
 from harness.recovery.output_cap import cap_for
 from harness.recovery.transitions import TRANSITIONS, Kind
 from tests.recovery.cases import fault, overloaded_before, text, use
@@ -79,9 +79,10 @@ class Turn(RuleBasedStateMachine):
         fallbacks=st.integers(0, 3),
         size=sizes,
         overloaded=st.sets(st.sampled_from(["primary", *FALLBACKS])),
+        results=st.sampled_from([0, 2, 4]),
     )
-    def begin(self, limits: RecoveryLimits, fallbacks: int, size: int, overloaded: set[str]) -> None:
-        """`overloaded` are the models that an earlier turn left so."""
+    def begin(self, limits: RecoveryLimits, fallbacks: int, size: int, overloaded: set[str], results: int) -> None:
+        """`overloaded` are the models that an earlier turn left so, `results` quarters of the size that can be drained."""
         self.limits = limits
         self.fallbacks = FALLBACKS[:fallbacks]
         self.now = 0.0
@@ -91,6 +92,7 @@ class Turn(RuleBasedStateMachine):
         self.step = 1
         self.history = 0
         self.size = size
+        self.results = size * results // 4
         self.serial = 0
         # the naive model
         self.requests = 0
@@ -119,10 +121,14 @@ class Turn(RuleBasedStateMachine):
             window=window,
             max_output=max_output,
             prompt_tokens=self.size,
-            drainable_tokens=self.size // 2,
+            drainable_tokens=self.results,
             cost_usd=float(self.requests),
             largest="the largest message is number 1 of 1",
         )
+
+    @property
+    def well_below(self) -> int:
+        return int(0.8 * thresholds(*WINDOWS[self.state.model]).compact)
 
     def check_room(self) -> None:
         decision = before_request(self.state, self.health, self.step, self.limits, self.situation)
@@ -134,11 +140,21 @@ class Turn(RuleBasedStateMachine):
             case Compact():
                 assert self.limits.compaction
                 assert decision.code is None
+                assert self.results < self.size - self.well_below, "the milder layer would have done"
                 self.health = self.health.compacting(self.step)
                 self.seen["compacted before a request"] += 1
                 before, self.size = self.size, self.size * 3 // 4
                 self.health = self.health.ended(before, self.size)
+                self.results = min(self.results, self.size // 2)
                 self.history += 1
+            case Drain():
+                assert self.limits.compaction
+                assert decision.code is None
+                assert decision.tokens <= self.results
+                self.results -= decision.tokens
+                self.size -= decision.tokens
+                self.history += 1
+                assert self.size == self.well_below, "no room is left for the next steps"
             case None:
                 pass
             case _:
@@ -184,7 +200,8 @@ class Turn(RuleBasedStateMachine):
                 self.shorten("compacted", self.size // 2)
         if decision.code is not None and self.stop is None:
             self.history += decision.code is not TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE
-            self.size += grown if isinstance(decision, RunTools | Continue) else 0
+            grown = grown if isinstance(decision, RunTools | Continue) else 0
+            self.size, self.results = self.size + grown, self.results + grown // 2
             self.step += 1
             self.check_room()
 
@@ -299,6 +316,7 @@ class Turn(RuleBasedStateMachine):
         self.seen[how] += 1
         self.since_reply[how] += 1
         self.size = max(1_000, self.size - tokens)
+        self.results = max(0, min(self.results - tokens, self.size))
 
     def end(self, stop: Stop) -> None:
         assert TRANSITIONS[stop.code].kind is Kind.END
