@@ -44,7 +44,7 @@ from harness.recovery import (
     nearly_full,
 )
 from harness.recovery.compaction import CompactionHealth, thresholds
-from harness.recovery.output_cap import MARGIN, cap_for
+from harness.recovery.output_cap import cap_for
 
 
 class Executor:
@@ -242,10 +242,10 @@ class Executor:
         self._conversation.emit(OutputCapChanged(self._calls.asked_cap, after, reason))
 
     def drain(self, turn: Turn, decision: Drain) -> None:
-        """Shorten old tool results, by so much that no compaction is due right after."""
+        """Shorten old tool results, by so much that nothing of the kind is due in the next steps."""
         situation = self._calls.situation(turn.state.model)
-        surplus = situation.prompt_tokens - thresholds(situation.window, situation.max_output).compact
-        self._shortening.drain(turn.state.model, max(decision.tokens, surplus + MARGIN), "reactive")
+        surplus = situation.prompt_tokens - thresholds(situation.window, situation.max_output).drained
+        self._shortening.drain(turn.state.model, max(decision.tokens, surplus), "reactive")
 
     def nudge(self, decision: Continue, turn: Turn) -> tuple[Block, ...]:
         """What the model is told so that it goes on."""

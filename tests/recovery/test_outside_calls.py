@@ -81,9 +81,7 @@ def test_up_to_the_threshold_a_request_goes_out_and_from_it_on_the_history_is_co
 def test_old_results_are_drained_exactly_when_that_alone_brings_the_prompt_well_below_the_threshold(
     tokens: int, results: int, window: int, max_output: int, health: CompactionHealth
 ) -> None:
-    situation = replace(
-        ORDINARY, prompt_tokens=tokens, drainable_tokens=results, window=window, max_output=max_output
-    )
+    situation = replace(ORDINARY, prompt_tokens=tokens, drainable_tokens=results, window=window, max_output=max_output)
     threshold = thresholds(window, max_output).compact
     enough = tokens >= threshold and tokens - results <= int(0.8 * threshold)
     decision = before_request(FRESH, health, 6, LIMITS, situation)
@@ -97,7 +95,8 @@ def test_old_results_are_drained_exactly_when_that_alone_brings_the_prompt_well_
 def test_after_a_drain_small_steps_have_a_fifth_of_the_threshold_before_the_next_one(
     steps: list[int], first: int
 ) -> None:
-    tokens, drained_at, grown = first, [], 0
+    drained_at: list[int] = []
+    tokens, grown = first, 0
     for number, step in enumerate([0, *steps]):
         tokens, grown = tokens + step, grown + step
         situation = replace(ORDINARY, prompt_tokens=tokens, drainable_tokens=tokens)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.events import Block, Message
 from harness.model import history
-from harness.recovery.shrinking import Round, drainable, middle_cut, shrink
+from harness.recovery.shrinking import Round, drainable, joined_end, middle_cut, shrink
 from tests.recovery.cases import text
 
 FLOOR_CHARACTERS = 120
@@ -199,3 +199,27 @@ def test_a_result_that_is_no_plain_text_is_not_drained(content: Any) -> None:
     use = {"type": "tool_use", "id": "t0", "name": "bash", "input": {}}
     rounds = ((Message("assistant", (use,)), Message("user", (result("t0", content),))), *tool_rounds([1]))
     assert drainable(rounds, keep_last=0) == ()
+
+
+@given(
+    kinds=st.lists(st.sampled_from(["prompt", "calls", "answer", "news"]), min_size=1, max_size=12),
+    keep_last=st.integers(0, 3),
+)
+def test_what_nobody_has_answered_is_never_drained_whatever_stands_behind_it(kinds: list[str], keep_last: int) -> None:
+    messages: list[Message] = [Message("user", (text("begin"),))]
+    for number, kind in enumerate(kinds):
+        if kind == "calls":
+            ids = [f"t{number}{letter}" for letter in "abcd"]
+            uses = [{"type": "tool_use", "id": name, "name": "bash", "input": {}} for name in ids]
+            messages.append(Message("assistant", tuple(uses)))
+            messages.append(Message("user", tuple(result(name, "x" * 9_000) for name in ids)))
+        else:
+            messages.append(Message("assistant" if kind == "answer" else "user", (text(kind),)))
+    read = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=0)
+    unread = {block.get("tool_use_id") for message in messages[read:] for block in message.content} - {None}
+    assert not unread & set(drainable(history.rounds(messages), keep_last))
+    joined = joined_end(history.rounds(messages))
+    assert flat(joined) == tuple(messages)
+    assert unread <= {block.get("tool_use_id") for message in joined[-1] for block in message.content}
+    cut = shrink(joined, 0, characters)
+    assert unread <= {block.get("tool_use_id") for message in flat(cut.rounds) for block in message.content}
