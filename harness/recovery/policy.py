@@ -1,8 +1,9 @@
 """The policy: an outcome and a situation in, one decision out.
 
 `decide` splits by what came back: `replies` goes by the stop reason, `faults` by the kind of the fault.
-`before_turn`, `before_request`, `nearly_full`, `over_budget`, `after_tools` and `at_the_end` are the checks outside a model call,
-`decide_summary` is for the one call that is not part of the conversation.
+`before_turn`, `before_request`, `over_budget`, `after_tools` and `at_the_end` are the checks outside a model call,
+`nearly_full` says when the second needs to know more, `decide_summary` is for the one call that is not part of the
+conversation.
 """
 
 from dataclasses import replace

@@ -160,7 +160,7 @@ class Situation:
     prompt_tokens: int
     """Size of the prompt that was, or is to be, sent."""
     drainable_tokens: int = 0
-    """What shortening old tool results would save at once. Counted only when the prompt is nearly full, or was refused."""
+    """What shortening old tool results would save at once. Only counted if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0
     """What the session has cost."""
     largest: str = ""
