@@ -1,0 +1,1 @@
+"""Chapter s11: a turn never dies of something a program could have handled."""
