@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "learn": "the course: step through a harness, chapter by chapter",
+    "check": "check an exercise of the course, or show a hint for it",
     "doctor": "what is set, from where, and what will happen",
     "sessions": "list the sessions of this folder",
     "breakers": "how the tools of a session were, at its end or at any step",
@@ -148,6 +149,8 @@ def command_parser(command: str) -> "ArgumentParser":
     match command:
         case "learn":
             _learn(parser)
+        case "check":
+            _check(parser)
         case "doctor":
             add("--online", action="store_true", help="also ask the server for its models")
             add("--cwd", metavar="FOLDER", help="the folder to look at")
@@ -219,6 +222,15 @@ def _practice(parser: "ArgumentParser") -> None:
         one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
         one.add_argument("--host", default="127.0.0.1")
         one.add_argument("--port", type=int, default=0, help="0: any free one")
+
+
+def _check(parser: "ArgumentParser") -> None:
+    add = parser.add_argument
+    add("folder", metavar="FOLDER", nargs="?", help="the exercise; otherwise the one here, or all that were begun")
+    add("--hint", action="store_true", help="show the next hint, and check nothing")
+    add("--language", choices=("en", "ja"), help="otherwise the one that the exercise was begun in")
+    add("--json", action="store_true", help="the same as JSON")
+    parser.epilog = "exit codes: 0 everything passes, 1 something fails, 2 bad usage"
 
 
 def _gate(parser: "ArgumentParser") -> None:

@@ -17,6 +17,10 @@ def run(command: str, options: Namespace) -> int:
             from harness.ui.learning.command import learn
 
             return learn(_settings(options), options)
+        case "check":
+            from harness.ui.learning.check import check
+
+            return check(_settings(options), options, sys.stdout)
         case "doctor":
             from harness.doctor import doctor
 

@@ -151,7 +151,7 @@ def _explained(error: BaseException, order: Order) -> tuple[str, int | None, str
     """The state, the line of the learner's file, and a text."""
     line = _line_in(error, order.called)
     last = _places(error)[-1:]
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = _words(error)
     match error:
         case SyntaxError(filename=order.called):
             return "syntax", error.lineno, str(error.msg)
@@ -174,6 +174,14 @@ def _explained(error: BaseException, order: Order) -> tuple[str, int | None, str
     if line:
         return "raised", line, text
     return "unfit", None, text
+
+
+def _words(error: BaseException) -> str:
+    """Type and text. An error of the SDK repeats the whole body of the answer, and what it says in it is enough."""
+    match getattr(error, "body", None):
+        case {"error": {"message": str(message)}}:
+            return f"{type(error).__name__}: {message}"
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _places(error: BaseException) -> list[tuple[str, int]]:

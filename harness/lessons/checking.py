@@ -37,6 +37,8 @@ class Trouble(StrEnum):
     """What it returned, or takes, is not what the check needs: the text is the exception."""
     MISSING = "missing"
     """A name is not there: the text."""
+    ABSENT = "absent"
+    """The file is not there."""
     SYNTAX = "syntax"
     """The file is no Python: the text."""
     IMPORT = "import"
@@ -100,6 +102,11 @@ class Checked:
     """Programs that it started and did not end; they are ended."""
 
     @property
+    def is_cut(self) -> bool:
+        """It printed more than was kept."""
+        return self.printed_bytes > PRINTED_BYTES
+
+    @property
     def passed(self) -> bool:
         """The exercise is done."""
         return self.loading is None and all(result.passed for result in self.results)
@@ -119,6 +126,9 @@ async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None 
 
     Raises OSError when no process or folder can be made.
     """
+    if not file.is_file():
+        nothing = tuple(CheckResult(check, Failure(Trouble.NOT_RUN)) for check in exercise.checks)
+        return Checked(exercise, Failure(Trouble.ABSENT), nothing, "", 0)
     limits = limits or CheckLimits()
     printed = _Printed()
     processes = Processes(Limits(time_s=limits.all_s, term_grace_s=0.5))
