@@ -125,6 +125,8 @@ def _tried(action: Callable[[], object], order: Order, report: Report, watchdog:
 def _loaded(path: str, called: str, name: str) -> types.ModuleType:
     """A module made of a file, whose code says in tracebacks that it is `called` so."""
     source = Path(path).read_bytes()
+    if b"\0" in source:  # which Python says in one way or another, by its version
+        raise SyntaxError("a null byte is in it", (called, None, None, None))
     module = types.ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
