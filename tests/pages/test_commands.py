@@ -4,8 +4,9 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import pytest
@@ -54,19 +55,31 @@ def commands() -> Iterator[tuple[str, ...]]:
                     command = []
 
 
+def words_of(command: Sequence[str]) -> tuple[str, ...]:
+    """A command without the variables that are set before it."""
+    return tuple(dropwhile(VARIABLE.match, command))
+
+
+VARIABLE = re.compile(r"[A-Z_]+=")
 EVERY = list(dict.fromkeys(commands()))
-OURS = [command[1:] for command in EVERY if Path(command[0]).name == "harness"]
+OURS = [command for command in EVERY if Path(words_of(command)[0]).name == "harness"]
+"""Those that begin with `harness`, with the variables before it."""
+
+
+def is_run(command: Sequence[str]) -> bool:
+    return " ".join(words_of(command)[:2]) not in NOT_RUN
 
 
 @pytest.mark.parametrize("command", OURS, ids=" ".join)
 def test_the_parser_takes_a_command_of_a_page(command: tuple[str, ...]) -> None:
-    if not command or command[0] not in COMMANDS:
-        agent_parser().parse_args(command)
-    elif command[0] == "serve":
-        _, of_app = command_parser("serve").parse_known_args(command[1:])
+    _, *words = words_of(command)
+    if not words or words[0] not in COMMANDS:
+        agent_parser().parse_args(words)
+    elif words[0] == "serve":
+        _, of_app = command_parser("serve").parse_known_args(words[1:])
         agent_parser().parse_args(of_app)
     else:
-        command_parser(command[0]).parse_args(command[1:])
+        command_parser(words[0]).parse_args(words[1:])
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +98,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "command", [command for command in OURS if f"harness {command[0] if command else ''}" not in NOT_RUN], ids=" ".join
-)
+@pytest.mark.parametrize("command", [command for command in OURS if is_run(command)], ids=" ".join)
 def test_a_command_of_a_page_does_what_it_should(
     command: tuple[str, ...],
     recorded: Path,
@@ -100,12 +111,14 @@ def test_a_command_of_a_page_does_what_it_should(
     monkeypatch.chdir(recorded)
     with Path(os.devnull).open() as nobody:
         monkeypatch.setattr("sys.stdin", nobody)
-        assert main(command) == 0
+        for name, _, value in (variable.partition("=") for variable in takewhile(VARIABLE.match, command)):
+            monkeypatch.setenv(name, value)
+        assert main(words_of(command)[1:]) == 0
     assert "Traceback" not in capfd.readouterr().err
 
 
 def test_every_other_command_is_a_module_of_ours_or_is_known() -> None:
-    for name, *rest in (command for command in EVERY if Path(command[0]).name != "harness"):
+    for name, *rest in (command for command in EVERY if command not in OURS):
         if rest[:1] == ["-m"] and rest[1] != "venv":
             assert find_spec(rest[1]) is not None, rest[1]
         else:
@@ -119,5 +132,5 @@ def test_every_slash_command_of_a_page_exists(page: str) -> None:
 
 
 def test_what_is_not_run_is_on_a_page() -> None:
-    first = {command[0] for command in OURS if command}
-    assert {name.removeprefix("harness ") for name in NOT_RUN} & set(COMMANDS) <= first
+    there = {f"harness {name}" for name in COMMANDS}
+    assert NOT_RUN.keys() & there <= {" ".join(words_of(command)[:2]) for command in OURS}
