@@ -1,0 +1,35 @@
+"""s10: two sessions in one folder. Between two prompts of the first one somebody changes the instructions."""
+
+from hashlib import sha256
+
+from harness.agent import Agent
+from harness.events import Notice
+from harness.lessons import Stage
+
+
+def tell(stage: Stage, agent: Agent) -> None:
+    """Show of what the beginning of every request is made, and whether its bytes have changed."""
+    parts = agent.prompt_parts()
+    names = ", ".join(f"{part.name} {part.tokens:,}" for part in parts)
+    files = ", ".join(str(source) for part in parts for source in part.sources)
+    mark = sha256("\n".join(part.text for part in parts).encode()).hexdigest()[:8]
+    stage.show(Notice("info", f"tokens of each part: {names}"))
+    stage.show(Notice("info", f"instructions from: {files}"))
+    stage.show(Notice("info", f"fingerprint of all parts: {mark}"))
+
+
+async def demo(stage: Stage) -> None:
+    """The folder `you` stands for the one beside your settings, where your own AGENTS.md is."""
+    settings = stage.settings(user_dir=stage.workspace / "you")
+    prompts = stage.prompts()
+    async with stage.agent(settings) as agent:
+        tell(stage, agent)
+        await stage.watch(agent.run(await anext(prompts)))
+        with (stage.workspace / "AGENTS.md").open("a", encoding="utf-8") as file:
+            file.write("- Every file begins with a line that says what it is for.\n")
+        await stage.watch(agent.run(await anext(prompts)))
+        tell(stage, agent)
+    async with stage.agent(settings) as agent:
+        tell(stage, agent)
+        async for prompt in prompts:
+            await stage.watch(agent.run(prompt))
