@@ -6,10 +6,9 @@ The tool `stock` asks a real server on this machine. At first nobody listens the
 import asyncio
 from asyncio import StreamReader, StreamWriter
 
-from harness.lessons import Stage
-
 from harness import tool
 from harness.events import BreakerChanged, BreakerState
+from harness.lessons import Stage
 from harness.tools.tool import Effect, Tool
 from harness.tools.toolbox import standard_tools
 

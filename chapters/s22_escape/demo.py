@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from harness.lessons import Stage
-
 from harness.events import ToolEnded
+from harness.lessons import Stage
 
 LOG = "build.log"
 

@@ -30,14 +30,13 @@ class Play:
     def call(self) -> int | None:
         """Ask for a call: the generation that it was let through in; None: it was not."""
         self.breaker, allowed = self.work.allow(self.breaker, self.step)
-        self.story.append(f"step {self.step}: a call is {'let through' if allowed else 'held back'}")
+        self.story.append(f"step {self.step}: allow -> {allowed}, {self.breaker.state}")
         return self.breaker.generation if allowed else None
 
     def came(self, *, ok: bool, generation: int) -> None:
         """A result comes back."""
         self.breaker = self.work.record(self.breaker, ok, generation, self.step)
-        word = "success" if ok else "failure"
-        self.story.append(f"step {self.step}: a {word} of generation {generation}; it is {self.breaker.state} now")
+        self.story.append(f"step {self.step}: record(ok={ok}, generation={generation}) -> {self.breaker.state}")
 
     def fail(self, times: int = 1) -> None:
         """Calls that fail, one a step."""
@@ -132,7 +131,7 @@ def _difference(work: ModuleType, chance: Random) -> list[str] | None:
         else:
             mine, real = play.call(), board.decide(TOOL)
             if (mine is None) != isinstance(real, Skip):
-                return [*play.story, f"harness says {real.dispatch.value} here"]
+                return [*play.story, f"harness -> {real.dispatch.value}"]
             if mine is not None:
                 out.append((mine, real.ticket))
     return None

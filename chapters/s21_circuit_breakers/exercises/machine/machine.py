@@ -21,11 +21,13 @@ class Breaker:
 
 def allow(breaker: Breaker, step: int) -> tuple[Breaker, bool]:
     """May a call run at this step? Gives the breaker from now on, and the answer."""
-    # Your turn. Until then everything may run.
+    # ── your part begins ─────────────────────────────────────────────
     return breaker, True
+    # ── your part ends ───────────────────────────────────────────────
 
 
 def record(breaker: Breaker, ok: bool, generation: int, step: int) -> Breaker:
     """A call that was let through in `generation` came back. Gives the breaker from now on."""
-    # Your turn. Until then only the count is kept.
+    # ── your part begins ─────────────────────────────────────────────
     return replace(breaker, failures=0 if ok else breaker.failures + 1)
+    # ── your part ends ───────────────────────────────────────────────

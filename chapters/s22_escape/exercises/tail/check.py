@@ -59,7 +59,7 @@ def _expect(work: ModuleType, stream: Sequence[str], wanted: int) -> None:
 def _told(stream: Sequence[str], found: int, wanted: int) -> str:
     shown = stream[-30:]
     more = "… " if len(shown) < len(stream) else ""
-    return f"stream: {more}{' | '.join(shown)}\nfound: {found}, but it has to be {wanted}"
+    return f"found([{more}{', '.join(map(repr, shown))}]) -> {found}, wanted {wanted}"
 
 
 def _stream(chance: Random) -> list[str]:

@@ -12,5 +12,6 @@ LONGEST = 8
 
 def found(stream: Sequence[str]) -> int:
     """The length of the shortest word that repeats at the end; 0: none does."""
-    # Your turn. Until then every two equal symbols are taken for a loop.
+    # ── your part begins ─────────────────────────────────────────────
     return int(len(stream) > 1 and stream[-1] == stream[-2])
+    # ── your part ends ───────────────────────────────────────────────

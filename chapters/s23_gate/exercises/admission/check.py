@@ -18,27 +18,27 @@ class Play:
 
     def __init__(self, work: ModuleType, slots: int, places: int) -> None:
         self.gate: Any = work.Gate(slots=slots, places=places)
-        self.story = [f"a gate with {slots} slots and {places} places"]
+        self.story = [f"Gate(slots={slots}, places={places})"]
 
     def ask(self, key: str, work: str = "") -> str:
         """The answer to a request."""
         work = work or f"work of {key}"
         answer: str = self.gate.ask(key, work)
-        self.story.append(f"ask({key!r}, {work!r}) gives {answer!r}; {self._now()}")
+        self.story.append(f"ask({key!r}, {work!r}) -> {answer!r}, {self._now()}")
         return answer
 
     def release(self, key: str) -> list[str]:
         """The work that starts when that of an agent has ended."""
         started: list[str] = list(self.gate.release(key))
-        self.story.append(f"release({key!r}) gives {started}; {self._now()}")
+        self.story.append(f"release({key!r}) -> {started}, {self._now()}")
         return started
 
     def wants(self, found: object, wanted: object, what: str) -> None:
         """Raises AssertionError, with the story, when they differ."""
-        assert found == wanted, "\n".join([*self.story, f"{what}: {found!r}, but it has to be {wanted!r}"])
+        assert found == wanted, "\n".join([*self.story, f"{what}: {found!r}, wanted {wanted!r}"])
 
     def _now(self) -> str:
-        return f"running {self.gate.running}, waiting {list(self.gate.queue)}, dropped {self.gate.dropped}"
+        return f"running {self.gate.running}, queue {list(self.gate.queue)}, dropped {self.gate.dropped}"
 
 
 def check_few_run_and_the_others_wait(work: ModuleType) -> None:
@@ -161,5 +161,5 @@ def _difference(work: ModuleType, chance: Random) -> list[str] | None:
         found = mine, list(play.gate.queue), play.gate.dropped
         wanted = theirs, real.queue, list(real.dropped())
         if found != wanted:
-            return [*play.story, f"harness gives {theirs!r}; waiting {real.queue}, dropped {wanted[2]}"]
+            return [*play.story, f"harness -> {theirs!r}, queue {real.queue}, dropped {wanted[2]}"]
     return None

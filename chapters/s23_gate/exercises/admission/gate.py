@@ -23,15 +23,17 @@ class Gate:
 
     def ask(self, key: str, work: str) -> str:
         """May this work of an agent start now?"""
-        # Your turn. Until then everything starts.
+        # ── your part begins ─────────────────────────────────────────────
         self.running.append(key)
         return RUN
+        # ── your part ends ───────────────────────────────────────────────
 
     def release(self, key: str) -> list[str]:
         """The work of an agent has ended. Gives the work that starts now."""
-        # Your turn. Until then nothing starts.
+        # ── your part begins ─────────────────────────────────────────────
         self.running = [other for other in self.running if other != key]
         return []
+        # ── your part ends ───────────────────────────────────────────────
 
     def close(self) -> None:
         """Take nothing in any more; what waits is dropped."""

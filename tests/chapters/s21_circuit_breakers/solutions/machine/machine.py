@@ -1,4 +1,4 @@
-"""A breaker."""
+"""A breaker. Two functions are missing; exercise.toml says what they have to do."""
 
 from dataclasses import dataclass, replace
 
@@ -21,13 +21,16 @@ class Breaker:
 
 def allow(breaker: Breaker, step: int) -> tuple[Breaker, bool]:
     """May a call run at this step? Gives the breaker from now on, and the answer."""
+    # ── your part begins ─────────────────────────────────────────────
     if breaker.state == OPEN and step >= breaker.due:
         return replace(breaker, state=HALF_OPEN, generation=breaker.generation + 1), True
     return breaker, breaker.state == CLOSED
+    # ── your part ends ───────────────────────────────────────────────
 
 
 def record(breaker: Breaker, ok: bool, generation: int, step: int) -> Breaker:
     """A call that was let through in `generation` came back. Gives the breaker from now on."""
+    # ── your part begins ─────────────────────────────────────────────
     if generation != breaker.generation:
         return breaker
     if ok:
@@ -37,3 +40,4 @@ def record(breaker: Breaker, ok: bool, generation: int, step: int) -> Breaker:
     if breaker.state == CLOSED and failures < THRESHOLD:
         return replace(breaker, failures=failures)
     return replace(breaker, state=OPEN, failures=failures, generation=breaker.generation + 1, due=step + PAUSE)
+    # ── your part ends ───────────────────────────────────────────────

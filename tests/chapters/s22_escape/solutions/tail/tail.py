@@ -1,4 +1,4 @@
-"""Does the end of a stream repeat?"""
+"""Does the end of a stream repeat? One function is missing; exercise.toml says what it has to do."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,10 @@ LONGEST = 8
 
 def found(stream: Sequence[str]) -> int:
     """The length of the shortest word that repeats at the end; 0: none does."""
+    # ── your part begins ─────────────────────────────────────────────
     for length in range(1, LONGEST + 1):
         copies = COPIES if length == 1 else COPIES_CYCLE
         if list(stream[-length * copies :]) == list(stream[-length:]) * copies:
             return length
     return 0
+    # ── your part ends ───────────────────────────────────────────────
