@@ -13,9 +13,9 @@ def tell(stage: Stage, agent: Agent) -> None:
     names = ", ".join(f"{part.name} {part.tokens:,}" for part in parts)
     files = ", ".join(str(source) for part in parts for source in part.sources)
     mark = sha256("\n".join(part.text for part in parts).encode()).hexdigest()[:8]
-    stage.show(Notice("info", f"tokens of each part: {names}"))
-    stage.show(Notice("info", f"instructions from: {files}"))
-    stage.show(Notice("info", f"fingerprint of all parts: {mark}"))
+    stage.show(Notice("info", f"Tokens of each part: {names}"))
+    stage.show(Notice("info", f"Instructions from: {files}"))
+    stage.show(Notice("info", f"Fingerprint of all parts: {mark}"))
 
 
 async def demo(stage: Stage) -> None:
