@@ -13,7 +13,7 @@ from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
-from harness.tools.workspace import require_file, resolve_within
+from harness.tools.workspace import OutsideWorkspace, require_file, resolve_within
 
 SKILL = "skill"
 MOST_BYTES = 2_000_000
@@ -64,7 +64,10 @@ def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> T
 
 def _file(skill: Skill, name: str) -> str:
     """Raises PathError or ToolError, with what to do instead."""
-    path = resolve_within(name, skill.folder)
+    try:
+        path = resolve_within(name, skill.folder)
+    except OutsideWorkspace as error:
+        raise ToolError(f"{name} is no file of the skill {skill.name}: it lies outside of {skill.folder}.") from error
     if require_file(path, name) > MOST_BYTES:
         raise ToolError(f"{name} has more than {MOST_BYTES:,} bytes. Use bash with the path {path}.")
     data = path.read_bytes()
