@@ -1,0 +1,1 @@
+"""Chapter s07: a line about each skill, and the whole of one when it is needed."""
