@@ -38,17 +38,21 @@ def check_it_is_silent_when_things_only_look_alike(work: ModuleType) -> None:
 
 
 def check_it_finds_what_the_real_one_finds(work: ModuleType) -> None:
+    differences = (_difference(work, _stream(Random(seed))) for seed in range(STREAMS))
+    shortest = min(filter(None, differences), key=len, default=None)
+    assert shortest is None, shortest
+
+
+def _difference(work: ModuleType, stream: Sequence[str]) -> str:
+    """The beginning of a stream at which the two differ, in words; "": they never do."""
+    tail = Tail(work.LONGEST)
     wanted = wanted_runs(work.LONGEST, copies=work.COPIES, copies_cycle=work.COPIES_CYCLE)
-    shortest: tuple[list[str], int, int] | None = None
-    for seed in range(STREAMS):
-        tail = Tail(work.LONGEST)
-        stream = _stream(Random(seed))
-        for end, symbol in enumerate(stream, start=1):
-            tail.push(symbol)
-            mine, real = work.found(stream[:end]), tail.shortest(wanted)
-            if mine != real and (shortest is None or end < len(shortest[0])):
-                shortest = stream[:end], mine, real
-    assert shortest is None, _told(*(shortest or ([], 0, 0)))
+    for end, symbol in enumerate(stream, start=1):
+        tail.push(symbol)
+        mine, real = work.found(list(stream[:end])), tail.shortest(wanted)
+        if mine != real:
+            return _told(stream[:end], mine, real)
+    return ""
 
 
 def _expect(work: ModuleType, stream: Sequence[str], wanted: int) -> None:

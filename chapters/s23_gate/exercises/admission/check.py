@@ -156,7 +156,9 @@ def _difference(work: ModuleType, chance: Random) -> list[str] | None:
         elif pick < 0.98:
             mine, theirs = play.release(key), real.release(key)
         else:
-            mine, theirs = play.gate.close(), real.close()
+            mine = theirs = None
+            play.gate.close()
+            real.close()
             play.story.append("close()")
         found = mine, list(play.gate.queue), play.gate.dropped
         wanted = theirs, real.queue, list(real.dropped())
