@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from harness.assembly import settings_here, tools_for
 from harness.clock import Clock, SystemClock
+from harness.context_use import ContextUse, parts_of_request
 from harness.conversation import Conversation, ignore
 from harness.crew import Crew
 from harness.errors import HarnessError
@@ -40,6 +41,7 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOrdered,
+    Message,
     ModelSwitched,
     Notice,
     Origin,
@@ -80,6 +82,7 @@ from harness.recovery import (
     decide,
     over_budget,
 )
+from harness.recovery.compaction import thresholds
 from harness.settings import Settings
 from harness.sharing import Shared
 from harness.skills import SkillBook
@@ -293,6 +296,27 @@ class Agent:
         """Estimated tokens of the next request, and the model's window."""
         situation = self._calls.situation(self.model)
         return situation.prompt_tokens, situation.window
+
+    def context_use(self) -> ContextUse:
+        """Where the tokens of the next request are, and what is done when there are too many."""
+        situation, say = self._calls.situation(self.model), self.conversation
+        parts = parts_of_request(
+            say.messages,
+            say.shortenings.drained,
+            system=self._calls.count(Message("user", self._calls.system)),
+            together=self._calls.counted(say.messages),
+            estimate=situation.prompt_tokens,
+            count=self._calls.count,
+        )
+        return ContextUse(
+            parts,
+            tokens=situation.prompt_tokens,
+            window=situation.window,
+            levels=thresholds(situation.window, situation.max_output),
+            automatic=self._limits.compaction,
+            gave_up=self._executor.summaries_off,
+            shortenings=say.shortenings,
+        )
 
     @property
     def skills(self) -> SkillBook:

@@ -19,7 +19,7 @@ from harness.events import (
     StepStarted,
     Usage,
 )
-from harness.journal import RewindPoint, rewind_point, surviving
+from harness.journal import RewindPoint, Shortenings, rewind_point, surviving
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 
@@ -37,6 +37,7 @@ class Conversation:
         step: int = 0,
         own_commands: int = 0,
         spend: SpendChanged | None = None,
+        shortenings: Shortenings | None = None,
     ) -> None:
         """
         Args:
@@ -54,6 +55,8 @@ class Conversation:
         self.own_commands = own_commands
         """Commands that the person ran."""
         self.spend = spend or NOTHING_SPENT
+        self.shortenings = shortenings or Shortenings()
+        """How often the history was made shorter."""
         self.plain_until = len(self._messages)
         """Messages before this index are sent without thinking blocks, and stay so: they were written for another
         model, or the blocks after an edit would no longer be valid (api R26, recovery §8)."""
@@ -74,6 +77,7 @@ class Conversation:
     def emit(self, event: Event) -> None:
         """Record an event and pass it on."""
         self._record(event)
+        self.shortenings = self.shortenings.after(event)
         self.show(event)
         for observer in self._observers:
             observer(event)

@@ -148,7 +148,14 @@ class Hiring:
         if not order.again:
             return Conversation(recorder)
         state = journal.replay(journal.read(kept.path).records)
-        return Conversation(recorder, messages=state.messages, turn=state.turn, step=state.step, spend=state.spend)
+        return Conversation(
+            recorder,
+            messages=state.messages,
+            turn=state.turn,
+            step=state.step,
+            spend=state.spend,
+            shortenings=state.shortenings,
+        )
 
     def _told(self, event: Event) -> None:
         """A recorder says how its journal fares."""

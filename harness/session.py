@@ -14,6 +14,7 @@ from harness.assembly import numbers_in
 from harness.breakers.printed import report_lines, table_lines
 from harness.breakers.wording import in_words
 from harness.clock import Clock
+from harness.context_use import ContextUse
 from harness.conversation import Conversation
 from harness.crew import Crew
 from harness.errors import HarnessError
@@ -65,6 +66,7 @@ __all__ = [
     "Answer",
     "Asker",
     "CommandRow",
+    "ContextUse",
     "ExitCounts",
     "FilesBack",
     "GateStatus",
@@ -155,6 +157,11 @@ class Session:
     def context(self) -> tuple[int, int]:
         """Estimated tokens of the next request, and the model's window."""
         return self._agent.context()
+
+    @property
+    def context_use(self) -> ContextUse:
+        """Where those tokens are, and what is done when there are too many."""
+        return self._agent.context_use()
 
     @property
     def prompt_parts(self) -> tuple[PromptPart, ...]:
@@ -572,6 +579,7 @@ async def open_session(
         step=state.step,
         own_commands=state.own_commands,
         spend=state.spend,
+        shortenings=state.shortenings,
     )
     recorder.tell = conversation.show
     try:

@@ -59,6 +59,7 @@ AGENT_LEVEL = {
     "hiring",
     "instructions",
     "prompt_parts",
+    "context_use",
 }
 FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "__main__"}
 

@@ -77,6 +77,11 @@ class Executor:
         self._health = CompactionHealth()
         self.asked_last = model
 
+    @property
+    def summaries_off(self) -> bool:
+        """Three compactions in a row have failed, and none is begun any more unless a person asks for it (E4)."""
+        return self._health.off
+
     async def make_room(self, turn: Turn, step: int) -> Stop | None:
         """Shorten the history before the request if it is about to overflow, by the mildest means that is enough; a
         Stop if the request must not go out at all."""

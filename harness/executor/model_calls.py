@@ -112,7 +112,11 @@ class ModelCalls:
 
     def estimate(self, model: str, messages: Sequence[Message]) -> int:
         """Size in tokens of a request with these messages."""
-        return self._estimator.estimate(model, self._counter.count_request(self.system, self.tools, messages))
+        return self._estimator.estimate(model, self.counted(messages))
+
+    def counted(self, messages: Sequence[Message]) -> int:
+        """Size of a request with these messages, in tokens of our own vocabulary."""
+        return self._counter.count_request(self.system, self.tools, messages)
 
     def count(self, message: Message) -> int:
         """Size of one message, in tokens of our own vocabulary."""

@@ -338,7 +338,8 @@ class ToolCalls:
             context = ToolContext(self._workspace, self._outputs, answered[at][0], self._processes)
             return context.output_file.with_suffix(".result.txt")
 
-        return fitted([result.content for _, result in answered], whole)
+        errors = {at for at, (_, result) in enumerate(answered) if result.outcome is not ToolOutcome.OK}
+        return fitted([result.content for _, result in answered], whole, spared=errors)
 
 
 def _blocked(hooked: Combined) -> ToolResult:

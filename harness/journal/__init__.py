@@ -24,6 +24,7 @@ from harness.journal.places import (
 from harness.journal.replay import SessionState, replay, title_of
 from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 from harness.journal.sessions import SessionSummary, find, sessions
+from harness.journal.shortenings import Shortenings
 from harness.journal.writer import Journal
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "RewindPoint",
     "SessionState",
     "SessionSummary",
+    "Shortenings",
     "agents_folder",
     "find",
     "fork",

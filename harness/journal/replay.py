@@ -1,10 +1,11 @@
 """What a session was when its journal ended: a fold over the records."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.events import (
     OWN_COMMAND,
+    CompactionEnded,
     Event,
     HistoryReplaced,
     Message,
@@ -22,6 +23,7 @@ from harness.events import (
 )
 from harness.journal.lines import Record
 from harness.journal.rewinding import RewindPoint, rewind_point, surviving
+from harness.journal.shortenings import Shortenings
 
 TITLE_CHARACTERS = 80
 
@@ -51,6 +53,8 @@ class SessionState:
     last_prompt: str = ""
     spend: SpendChanged | None = None
     """The last reckoning; None when no request was sent."""
+    shortenings: Shortenings = field(default_factory=Shortenings)
+    """How often the history was made shorter."""
     started_at: float = 0.0
     """Unix time of the first record."""
     updated_at: float = 0.0
@@ -105,6 +109,8 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, own_commands=state.own_commands + 1)
         case SpendChanged():
             return replace(state, spend=event)
+        case CompactionEnded():
+            return replace(state, shortenings=state.shortenings.after(event))
         case _:
             return state
 

@@ -3,7 +3,7 @@
 import codecs
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,12 +53,25 @@ def shorten(text: str, limit: int, whole: Path) -> tuple[str, Path | None]:
     return output.text(), output.finish()
 
 
-def fitted(texts: Sequence[str], whole: Callable[[int], Path], most: int = MESSAGE_CHARACTERS) -> list[str]:
-    """The texts of one message with the largest ones shortened until they have `most` characters together; none
-    becomes shorter than `SMALLEST_CUT`. `whole` is the file for the text with this number."""
+def fitted(
+    texts: Sequence[str],
+    whole: Callable[[int], Path],
+    most: int = MESSAGE_CHARACTERS,
+    *,
+    spared: Collection[int] = (),
+) -> list[str]:
+    """The texts of one message with the largest ones shortened until they have `most` characters together.
+
+    None becomes shorter than `SMALLEST_CUT` (lessons s08, "budget").
+
+    Args:
+        whole: the file for the text with this number.
+        spared: numbers of texts that are shortened only when it is not enough to shorten all others, as errors are:
+            they say what went wrong.
+    """
     shown = list(texts)
     excess = sum(map(len, shown)) - most
-    for at in sorted(range(len(shown)), key=lambda at: -len(shown[at])):
+    for at in sorted(range(len(shown)), key=lambda at: (at in spared, -len(shown[at]))):
         if excess <= 0:
             break
         length = max(SMALLEST_CUT, len(shown[at]) - excess)

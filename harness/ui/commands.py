@@ -12,6 +12,7 @@ from harness.clock import time_of_day
 from harness.events import BreakerCommand
 from harness.session import Opening, Session, in_words, report_lines, table_lines
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say
+from harness.ui.context_command import context
 from harness.ui.lines import dollars
 from harness.ui.permission_commands import permissions
 from harness.ui.prompt_command import prompt
@@ -187,12 +188,6 @@ def _cost(session: Session, argument: str) -> Result:
     return Say(f"{spend.requests} requests, {tokens}\n{dollars(spend.cost_usd)}{retries}")
 
 
-def _context(session: Session, argument: str) -> Result:
-    tokens, window = session.context
-    share = tokens / window if window else 0.0
-    return Say(f"about {tokens:,} of {window:,} tokens are used ({share:.0%}); /compact shortens the history")
-
-
 def _status(session: Session, argument: str) -> Result:
     settings, (tokens, window) = session.settings, session.context
     facts = {
@@ -325,7 +320,7 @@ _TABLE: Sequence[Command] = (
     Command("fork", "", "go on in a copy of this session", _fork),
     Command("export", "[file] [markdown|json]", "write the session to a file", _export),
     Command("cost", "", "what the session has cost, and what of it went into retries", _cost),
-    Command("context", "", "how full the model's window is", _context),
+    Command("context", "", "what fills the model's window, and when it is shortened", context),
     Command("prompt", "[part]", "what stands before the conversation, in tokens; or the text of a part", prompt),
     Command("skills", "[reload]", "which skills there are, from where, and what is wrong with which", skills),
     Command("skill", "NAME", "let the text of a skill go with the next prompt", skill),

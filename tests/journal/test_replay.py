@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import (
+    CompactionEnded,
     Event,
     HistoryReplaced,
     Message,
@@ -24,7 +25,7 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.journal import Record, RewindPoint, SessionState, replay, title_of
+from harness.journal import Record, RewindPoint, SessionState, Shortenings, replay, title_of
 from tests.journal.samples import session, session_started, text
 
 
@@ -81,6 +82,8 @@ def naive_state(events: list[Event]) -> SessionState:
     prompts = [event for event in events if isinstance(event, TurnStarted)]
     step = last(events, StepStarted)
     spend = last(events, SpendChanged)
+    compactions = [event for event in events if isinstance(event, CompactionEnded)]
+    drains = [event for event in compactions if event.drained]
     return SessionState(
         session_id="20261121-0345-7f3a9c",
         workspace="/home/ko/project",
@@ -93,6 +96,12 @@ def naive_state(events: list[Event]) -> SessionState:
         own_commands=sum(isinstance(event, ToolStarted) and "shell-" in event.call_id for event in events),
         interrupted=isinstance(last(events, TurnStarted, TurnEnded), TurnStarted),
         last_prompt=prompts[-1].prompt if prompts else "",
+        shortenings=Shortenings(
+            drains=len(drains),
+            summaries=sum(event.method == "summary" and event.succeeded for event in compactions),
+            cuts=sum(event.method == "truncation" and not event.drained for event in compactions),
+            drained=frozenset(id for event in drains for id in event.drained),
+        ),
         spend=spend if isinstance(spend, SpendChanged) else None,
         started_at=1001.0,
         updated_at=1000.0 + len(events),
@@ -113,6 +122,13 @@ events = st.one_of(
     st.builds(SessionResumed, st.just("0.1.0"), st.just("f"), st.just("https://api.example"), st.just(value=False)),
     st.builds(SpendChanged, numbers, st.builds(Usage, numbers), st.just(0.1), st.just(Usage()), st.just(0.0)),
     st.builds(ToolStarted, st.sampled_from(["shell-1", "toolu_1"]), st.just("bash"), st.just("ls"), st.just({})),
+    st.builds(CompactionEnded, st.just("summary"), st.just(9), st.just(3), st.booleans(), st.just("so")),
+    st.builds(CompactionEnded, st.just("truncation"), st.just(9), st.just(3), st.just(value=False), st.just("cut")),
+    st.builds(
+        CompactionEnded,
+        *(st.just("truncation"), st.just(9), st.just(3), st.just(value=True), st.just("kept")),
+        st.sets(st.sampled_from("abc"), min_size=1).map(tuple),
+    ),
     st.just(Notice("info", "nothing that matters")),
 )
 

@@ -129,3 +129,15 @@ def test_texts_of_one_message_are_cut_from_the_largest_on_until_they_fit(texts: 
         assert all(len(shown[at]) >= SMALLEST_CUT // 2 for at in cut)
         assert all(len(texts[at]) >= len(text) for at in cut for place, text in enumerate(shown) if place not in cut)
         assert all((Path(folder) / f"{at}.txt").read_text() == texts[at] for at in cut)
+
+
+@given(st.lists(st.integers(0, 30_000), max_size=8), st.sets(st.integers(0, 7)), st.integers(1_000, 60_000))
+def test_errors_are_cut_only_where_cutting_everything_else_is_not_enough(
+    lengths: list[int], spared: set[int], most: int
+) -> None:
+    texts = ["x" * length for length in lengths]
+    with TemporaryDirectory() as folder:
+        shown = fitted(texts, lambda at: Path(folder) / f"{at}.txt", most, spared=spared)
+    least = sum(length if at in spared else min(length, SMALLEST_CUT) for at, length in enumerate(lengths))
+    if least <= most:
+        assert all(shown[at] == text for at, text in enumerate(texts) if at in spared)
