@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import COMMANDS, agent_parser, command_parser, main
+from harness.practice.ordering import order_of
+from harness.practice.tool_orders import tool_order_of
 from harness.ui.commands import COMMANDS as SLASH
 from tests.pages.blocks import ROOT, block, every_block, pages, text
 from tests.pages.conftest import without_a_person
@@ -125,10 +127,25 @@ def test_every_other_command_is_a_module_of_ours_or_is_known() -> None:
             assert name in OTHERS or name.startswith(".venv/bin/"), name
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if not page.startswith("chapters/")])
+@pytest.mark.parametrize("page", pages())
 def test_every_slash_command_of_a_page_exists(page: str) -> None:
     named = set(re.findall(r"`/([a-z]+)(?: [^`]*)?`", text(page)))
     assert named <= SLASH.keys()
+
+
+ORDERS = re.compile(r"(?:`|^)/(fault|toolfault) ([^`\n]+?)(?:`|  |$)", re.MULTILINE)
+PLACEHOLDER = re.compile(r"[\[…]|\b[A-Z]{2,}\b")
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_fault_that_a_page_orders_is_understood(page: str) -> None:
+    for command, order in ORDERS.findall(text(page)):
+        if PLACEHOLDER.search(order):
+            continue
+        if command == "fault":
+            order_of(order)
+        else:
+            tool_order_of(order, [order.split()[0]])
 
 
 def test_what_is_not_run_is_on_a_page() -> None:
