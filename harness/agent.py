@@ -19,6 +19,7 @@ with exactly one transition; a retry of the same request is no step.
 The command line, the screen and `from harness import Agent` are all this class.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AsyncExitStack
@@ -59,6 +60,7 @@ from harness.executor.turn import Turn
 from harness.executor.words import sendable
 from harness.hiring import Hiring
 from harness.hooks import Hook
+from harness.memory import RECALL, MemoryBook
 from harness.model import hook_texts
 from harness.model import prompt as prompts
 from harness.permissions import Mode
@@ -87,6 +89,7 @@ from harness.settings import Settings
 from harness.sharing import Shared
 from harness.skills import SkillBook
 from harness.tools.tool import Tool
+from harness.uninterrupted import uninterrupted
 from harness.wiring import wired
 
 if TYPE_CHECKING:
@@ -184,7 +187,7 @@ class Agent:
             self._clock,
             self._log,
             outputs=outputs,
-            hire=Hiring(self, partial(tools_for, skills=shared.skills)).hired,
+            hire=Hiring(self, partial(tools_for, skills=shared.skills, memories=shared.memory)).hired,
             model=lambda: self.model,
             kept=self.agents_folder is not None,
         )
@@ -322,6 +325,11 @@ class Agent:
     def skills(self) -> SkillBook:
         """The skills that the model can be told of."""
         return self._shared.skills
+
+    @property
+    def memory(self) -> MemoryBook:
+        """What is remembered from session to session."""
+        return self._shared.memory
 
     def prompt_parts(self) -> tuple[PromptPart, ...]:
         """What stands before the conversation in every request, with the tokens of each part."""
@@ -514,11 +522,20 @@ class Agent:
             return stop
         if text is not None:
             facts = self._facts.new(self.conversation.messages)
-            texts = (facts, *self.attached.values(), heard.context, sendable(heard.prompt))
+            memories = await self._memory_news()
+            texts = (facts, memories, *self.attached.values(), heard.context, sendable(heard.prompt))
             self.attached.clear()
             self.conversation.add("user", [{"type": "text", "text": text} for text in texts if text], Origin.PROMPT)
         self._deliver()
         return None
+
+    async def _memory_news(self) -> str:
+        """What was remembered and forgotten since the system prompt was made, where the history does not say it."""
+        if self.toolbox.get(RECALL) is None:
+            return ""
+        blocks = (block for message in self.conversation.messages for block in message.content)
+        said = [str(block["text"]) for block in blocks if block.get("type") == "text"]
+        return await uninterrupted(asyncio.to_thread(self._shared.memory.news, said))
 
     async def _end(self, turn: Turn, stop: Stop) -> None:
         conversation = self.conversation

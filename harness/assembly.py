@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from harness.escape.policy import EscapePolicy
 from harness.events import CascadeMode, DispatchLimits
 from harness.gate.limits import GateLimits
 from harness.journal import new_session_id, session_folder
+from harness.memory import MemoryBook, MemoryStore, recall_tool
+from harness.memory import Place as MemoryPlace
 from harness.model.agent_texts import agent_sections
 from harness.model.instruction_texts import Instructions, instruction_text
 from harness.model.prompt import Section, standard_sections
@@ -27,6 +30,9 @@ from harness.skills import Origin, Place, Skill, SkillBook, catalogue_text, skil
 from harness.tools.background import Background
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
+
+MEMORY = "memory"
+"""Folder with memories, in that of the person and beside the sessions of a project."""
 
 
 def settings_here(overrides: Mapping[str, object]) -> Settings:
@@ -139,16 +145,25 @@ def outputs_folder(settings: Settings) -> Path:
 
 
 def prompt_sections(
-    settings: Settings, *, hired: bool = False, instructions: Sequence[Instructions] = (), skills: Sequence[Skill] = ()
+    settings: Settings,
+    *,
+    hired: bool = False,
+    instructions: Sequence[Instructions] = (),
+    skills: Sequence[Skill] = (),
+    memory: str = "",
 ) -> tuple[Section, ...]:
     """The parts of the system prompt, which stay the same for the whole session.
 
     `hired`: of an agent that works for another. `instructions` are the files that were read when it began,
-    `skills` what its tool skill can read.
+    `skills` what its tool skill can read, `memory` the index of what is remembered.
     """
     sections = agent_sections if hired else standard_sections
     return sections(
-        settings.workspace, sys.platform, instructions=instruction_text(instructions), skills=catalogue_text(skills)
+        settings.workspace,
+        sys.platform,
+        instructions=instruction_text(instructions),
+        skills=catalogue_text(skills),
+        memory=memory,
     )
 
 
@@ -162,16 +177,33 @@ def skills_for(settings: Settings) -> SkillBook:
     return SkillBook((*of_person, of_project))
 
 
+def memory_for(settings: Settings, session: str) -> MemoryBook:
+    """The memories of the person and of the project; none where they are switched off. `session` is who writes."""
+    folders: dict[MemoryPlace, Path] = {}
+    if settings.memory and settings.user_dir is not None:
+        folders[MemoryPlace.PERSON] = settings.user_dir / MEMORY
+    if settings.memory:
+        folders[MemoryPlace.PROJECT] = session_folder(settings.workspace, settings.state_dir) / MEMORY
+    secrets = (settings.api_key, settings.auth_token)
+    return MemoryBook(MemoryStore(folders, session=session, now=time.time, secrets=secrets))
+
+
 def tools_for(
-    settings: Settings, background: Background | None = None, skills: SkillBook | None = None
+    settings: Settings,
+    background: Background | None = None,
+    skills: SkillBook | None = None,
+    memories: MemoryBook | None = None,
 ) -> tuple[Tool, ...]:
     """The standard tools with the limits of the settings; `background` runs what is sent there, and `skills` can be
-    read if there were any when the session began, so that its tools stay the same (api R25)."""
+    read if there were any when the session began, so that its tools stay the same (api R25). What is remembered can be
+    read by every agent; who writes it is the one that has a crew."""
     characters = settings.result_characters
     standard = standard_tools(
         bash_timeout_s=settings.bash_timeout_s, result_characters=characters, background=background
     )
-    return (*standard, skill_tool(skills, characters)) if skills is not None and skills.at_first else standard
+    skilled = (skill_tool(skills, characters),) if skills is not None and skills.at_first else ()
+    recalling = (recall_tool(memories, characters),) if memories is not None and memories.on else ()
+    return (*standard, *skilled, *recalling)
 
 
 def with_faults(tools: Iterable[Tool], settings: Settings) -> tuple[Tool, ...]:

@@ -22,6 +22,7 @@ from harness.executor.incoming import Incoming
 from harness.executor.subagents import Subagents
 from harness.executor.workers import Order, Worker
 from harness.gate.gate import Gate
+from harness.memory import keeping_tools
 from harness.model.arrivals import arrivals_text
 from harness.settings import Settings
 from harness.sharing import Shared
@@ -61,7 +62,7 @@ class Crew:
         self._settings = settings
         self._processes = shared.processes
         self._outputs = outputs
-        self._skills = shared.skills
+        self._skills, self._memory = shared.skills, shared.memory
         emit = conversation.emit
         self.incoming = Incoming(emit)
         """What has arrived and what was typed."""
@@ -88,7 +89,7 @@ class Crew:
             clock,
             log,
             hire=hire,
-            tools=tuple(tool.name for tool in tools_for(settings, skills=shared.skills)),
+            tools=tuple(tool.name for tool in tools_for(settings, None, shared.skills, shared.memory)),
             model=model,
             result_characters=settings.result_characters,
             kept=kept,
@@ -105,9 +106,12 @@ class Crew:
         )
 
     def tools(self) -> tuple[Tool, ...]:
-        """What an agent with a crew may use: the standard tools, those that delegate, those for the background."""
+        """What an agent with a crew may use: the standard tools, those that delegate, those for the background, and
+        those that write down what is to be remembered."""
         settings = self._settings
-        return (*tools_for(settings, self.commands, self._skills), task_tool(self.agents, steps=settings.agent_turns))
+        standard = tools_for(settings, self.commands, self._skills, self._memory)
+        keeping = keeping_tools(self._memory) if self._memory.on else ()
+        return (*standard, *keeping, task_tool(self.agents, steps=settings.agent_turns))
 
     # ── what arrives ────────────────────────────────────────────────────────────────────────────
 

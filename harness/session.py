@@ -42,6 +42,9 @@ from harness.executor.incoming import Incoming
 from harness.executor.rewinding import FilesBack
 from harness.hooks.printed import hook_lines
 from harness.journal import Journal, Record, RewindPoint, SessionState, SessionSummary
+from harness.memory import Memory, MemoryBook
+from harness.memory import Place as MemoryPlace
+from harness.memory import Problem as MemoryProblem
 from harness.permissions import Answer, Mode, PermissionRequest, PermissionRule
 from harness.practice.order_words import MODEL_KINDS as FAULT_KINDS
 from harness.practice.order_words import TOOL_KINDS as TOOL_FAULT_KINDS
@@ -71,6 +74,10 @@ __all__ = [
     "FilesBack",
     "GateStatus",
     "Incoming",
+    "Memory",
+    "MemoryBook",
+    "MemoryPlace",
+    "MemoryProblem",
     "Nobody",
     "Opening",
     "PermissionRequest",
@@ -198,6 +205,11 @@ class Session:
             raise HarnessError(self._agent.skills.unknown(name))
         self._agent.attached[f"skill {name}"] = framed(skill)
         return skill
+
+    @property
+    def memory(self) -> MemoryBook:
+        """What is remembered from session to session. The model is told of a change with the next prompt."""
+        return self._agent.memory
 
     @property
     def tools(self) -> tuple[Tool, ...]:

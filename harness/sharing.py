@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from harness.assembly import skills_for
+from harness.assembly import memory_for, skills_for
 from harness.clock import SystemClock
 from harness.connection import ANTHROPIC, Connection
 from harness.executor.asker import Asker, OneAtATime
@@ -14,6 +14,7 @@ from harness.executor.shared_endpoints import SharedEndpoints
 from harness.granting import Granting
 from harness.instructions import read_instructions
 from harness.journal import state_folder
+from harness.memory import MemoryBook
 from harness.model.catalogue import Catalogue
 from harness.model.instruction_texts import Instructions
 from harness.model.tokens import TokenCounter
@@ -44,6 +45,7 @@ class Shared:
     instructions: tuple[Instructions, ...]
     """The instruction files as they were when the session began."""
     skills: SkillBook
+    memory: MemoryBook
     tool_orders: ToolOrders
     """What the person ordered to go wrong with their tools."""
     said: deque[str]
@@ -83,6 +85,7 @@ class Shared:
             slots,
             read_instructions(settings, said.append),
             skills_for(settings),
+            memory_for(settings, session),
             ToolOrders(),
             said,
         )

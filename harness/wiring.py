@@ -45,6 +45,7 @@ from harness.executor.turn_taking import TurnTaking
 from harness.executor.waiting import Signals
 from harness.experience_file import experience_file
 from harness.hooks import Hook
+from harness.memory import RECALL, REMEMBER
 from harness.model.prompt import Section, system_blocks
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
@@ -116,10 +117,11 @@ def wired(
         asker = shared.asker
     company = None if hired else crew(shared, outputs)
     if tools is None:
-        tools = tools_for(settings, skills=shared.skills) if company is None else company.tools()
+        tools = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(tools, settings)))
     skills = shared.skills.skills if toolbox.get(SKILL) else ()
-    sections = prompt_sections(settings, hired=hired, instructions=shared.instructions, skills=skills)
+    memory = shared.memory.index(keeps=toolbox.get(REMEMBER) is not None) if toolbox.get(RECALL) else ""
+    sections = prompt_sections(settings, hired=hired, instructions=shared.instructions, skills=skills, memory=memory)
     calls = ModelCalls(
         lambda: connection.client,
         conversation,

@@ -49,7 +49,7 @@ def test_so_has_every_tool_that_an_agent_is_given_by_the_program(tmp_path: Path)
     (skill / "SKILL.md").write_text("---\nname: tidy\ndescription: Tidy up.\n---\nTidy up.\n")
     agent = Agent(load({"workspace": tmp_path, "state_dir": tmp_path / "state"}, {}, tmp_path).settings)
     names = agent.toolbox.names
-    assert {"task", "read_background", "skill"} < set(names)
+    assert {"task", "read_background", "skill", "remember", "recall", "forget"} < set(names)
     assert load_capabilities(None, None, names).problems(names) == ()
 
 

@@ -33,6 +33,7 @@ ROOMS = {
     "export",
     "settings",
     "skills",
+    "memory",
     "slots",
 }
 AGENT_LEVEL = {
@@ -91,6 +92,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "settings": {"events", "hooks", *GROUND},
     "skills": {"events", "tools", *GROUND},
     "lessons": ROOMS | AGENT_LEVEL | GROUND | {"lessons"},
+    "memory": {"events", "tools", "one_writer", *GROUND},
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
     "ui": {"events", "session", "following", "settings", "logs", "lessons", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},

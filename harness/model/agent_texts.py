@@ -15,11 +15,13 @@ stands, say why and what would be needed, instead of doing something else."""
 
 
 def agent_sections(
-    workspace: Path, platform: str, *, shell: str = "bash", instructions: str = "", skills: str = ""
+    workspace: Path, platform: str, *, shell: str = "bash", instructions: str = "", skills: str = "", memory: str = ""
 ) -> tuple[Section, ...]:
     """The system prompt of a subagent; the parameters are those of `standard_sections`."""
     own = {"identity": _IDENTITY, "answers": _ANSWERS}
-    sections = standard_sections(workspace, platform, shell=shell, instructions=instructions, skills=skills)
+    sections = standard_sections(
+        workspace, platform, shell=shell, instructions=instructions, skills=skills, memory=memory
+    )
     return tuple(Section(one.name, own.get(one.name, one.text)) for one in sections)
 
 

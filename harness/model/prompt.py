@@ -25,13 +25,13 @@ class Section:
 
 
 def standard_sections(
-    workspace: Path, platform: str, *, shell: str = "bash", instructions: str = "", skills: str = ""
+    workspace: Path, platform: str, *, shell: str = "bash", instructions: str = "", skills: str = "", memory: str = ""
 ) -> tuple[Section, ...]:
     """The system prompt of the agent.
 
     `workspace` is the folder it works in, `platform` a word like "linux", `shell` what its bash tool runs,
-    `instructions` what `instruction_text` makes of the instruction files, if there are any, and `skills` the
-    catalogue of what the tool skill can read.
+    `instructions` what `instruction_text` makes of the instruction files, if there are any, `skills` the
+    catalogue of what the tool skill can read, and `memory` the index of what is remembered.
     """
     sections = [
         Section("identity", _IDENTITY),
@@ -48,6 +48,8 @@ def standard_sections(
         sections.append(Section("instructions", instructions))
     if skills:
         sections.append(Section("skills", skills))
+    if memory:
+        sections.append(Section("memory", memory))
     return tuple(sections)
 
 

@@ -67,8 +67,11 @@ class Settings(BaseModel):
     """Tell the model what AGENTS.md says: yours in `user_dir`, those of the workspace and of the folders above it."""
     skills: Switch = True
     """Let the model read skills: yours in the folder skills of `user_dir`, the project's in .harness/skills."""
+    memory: Switch = True
+    """Let the model keep facts for later sessions: yours in the folder memory of `user_dir`, the project's beside its
+    sessions."""
     user_dir: Place | None = None
-    """Where your AGENTS.md and skills are; unset: beside your settings file. The files of a folder cannot set it."""
+    """Where your AGENTS.md, skills and memories are; unset: beside your settings. The files of a folder cannot set it."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
     theme: Text | None = None

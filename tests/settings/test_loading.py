@@ -76,6 +76,7 @@ SAMPLE = {
     "escape": "no",
     "instructions": "no",
     "skills": "no",
+    "memory": "no",
     "checkpoints": "no",
     "shared_gate": "no",
     "permission_mode": "deny",

@@ -1,0 +1,48 @@
+"""Stores of memories to try things with."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.memory import Draft, MemoryStore, MemoryType, Place
+from harness.secret import Secret
+
+NOON = 1_795_262_400.0
+"""2026-11-21, twelve o'clock UTC."""
+
+
+class Minutes:
+    """A clock that goes on by a minute whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self.at = NOON
+
+    def __call__(self) -> float:
+        self.at += 60
+        return self.at
+
+
+def folders(root: Path) -> Mapping[Place, Path]:
+    """One of a person, one of a project; nothing is made."""
+    return {Place.PERSON: root / "person" / "memory", Place.PROJECT: root / "project" / "memory"}
+
+
+def store(root: Path, *secrets: Secret) -> MemoryStore:
+    """A store with both places."""
+    return MemoryStore(folders(root), session="20261121-1159-abc123", now=Minutes(), secrets=secrets)
+
+
+def draft(
+    name: str, text: str = "Tabs.", description: str = "What they want.", type: MemoryType = MemoryType.USER
+) -> Draft:
+    """Something to remember."""
+    return Draft(name, description, type, text)
+
+
+def names(store: MemoryStore) -> list[str]:
+    """What there is."""
+    return [memory.name for memory in store.find().memories]
+
+
+def told(store: MemoryStore) -> str:
+    """What is wrong."""
+    return "\n".join(f"{problem.file.name}: {problem.text}" for problem in store.find().problems)
