@@ -71,7 +71,7 @@ class Settings(BaseModel):
     """Let the model keep facts for later sessions: yours in the folder memory of `user_dir`, the project's beside its
     sessions."""
     user_dir: Place | None = None
-    """Where your AGENTS.md, skills and memories are; unset: beside your settings. The files of a folder cannot set it."""
+    """Where your AGENTS.md, skills and memories are; unset: beside your settings. Files of a folder cannot set it."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
     theme: Text | None = None

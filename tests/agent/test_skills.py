@@ -118,4 +118,4 @@ async def test_the_catalogue_is_a_part_of_the_prompt_that_can_be_looked_at(tmp_p
         return [part.name for part in session.prompt_parts]
 
     async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
-        assert parts(session)[-2:] == ["skills", "tool schemas"]
+        assert parts(session)[-3:] == ["skills", "memory", "tool schemas"]

@@ -9,6 +9,7 @@ from harness.memory import MemoryType, Place, StoreError
 from harness.memory.store import FORGOTTEN
 from harness.memory.values import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
 from harness.secret import Secret
+from tests.agent.stage import KEY
 from tests.memory.shelves import NOON, Minutes, draft, folders, names, store, told
 
 
@@ -87,7 +88,7 @@ def test_a_place_takes_two_hundred_and_says_so(tmp_path: Path) -> None:
         ("NUL", "x", "reserved"),
         ("long", "x" * MOST_BYTES, "4,096 are the most"),
         ("empty", " \n", "needs a description and a text"),
-        ("key", "The key is sk-ant-REDACTED", "a key of an API"),
+        ("key", f"The key is {KEY}.", "a key of an API"),
         ("mine", "It was plain-looking-words.", "the key of this session"),
     ],
 )
@@ -106,7 +107,7 @@ def test_of_two_with_one_name_the_place_has_to_be_said(tmp_path: Path) -> None:
         one.keep(draft("a", place.value), place)
     assert [memory.text for memory in one.find().named("A")] == ["person", "project"]
     for act in (one.forget, one.undo, one.file_to_edit):
-        with pytest.raises(StoreError, match="There are two memories a|Nothing is kept"):
+        with pytest.raises(StoreError, match=r"There are two memories a|Nothing is kept"):
             act("a")
     assert one.forget("a", Place.PROJECT) is Place.PROJECT
     assert [memory.place for memory in one.find().memories] == [Place.PERSON]
@@ -138,13 +139,11 @@ def test_what_is_missing_in_a_file_is_made_up_for_and_told(tmp_path: Path) -> No
     folder = folders(tmp_path)[Place.PROJECT]
     folder.mkdir(parents=True)
     (folder / "plain.md").write_text("\ufeff# How we test\n\nWith care.\n")
-    (folder / "half.md").write_text(
-        "---\nname: other\ntype: nonsense\ncreated: never\ndescription: Use when: x\n---\nT\n"
-    )
+    (folder / "half.md").write_text("---\nname: other\ntype: nonsense\ncreated: never\ndescription: On: x\n---\nT\n")
     (folder / "list.md").write_text("---\nname: [list]\ndescription: a --- b\ntype: feedback\n---\nT\n")
     found = {memory.name: memory for memory in one.find().memories}
     assert {name: memory.description for name, memory in found.items()} == {
-        "half": "Use when: x",
+        "half": "On: x",
         "list": "a --- b",
         "plain": "How we test",
     }
