@@ -1,0 +1,1 @@
+"""s01: a model, one tool and a loop around them."""
