@@ -1,4 +1,6 @@
 """Counts the words of notes.txt."""
 
-text = open("note.txt").read()
-print(len(text.split()), "words")
+from pathlib import Path
+
+words = Path("note.txt").read_text("utf-8").split()
+print(len(words), "words")

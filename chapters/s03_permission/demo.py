@@ -1,0 +1,42 @@
+"""The gate of harness before every tool call: rules, a question, and a reason for the model.
+
+From here on the loop is that of harness, `harness/agent.py`. It does what yours did, and asks the gate first.
+"""
+
+from harness.agent import Agent
+from harness.events import Notice
+from harness.lessons import Stage
+from harness.permissions import PermissionRequest
+from harness.tools.tool import Effect
+
+ALLOW = ("bash(python3 check.py *)",)
+ASK = ("write(result.md)",)
+DENY = ("read(secrets/**)", "bash(git push *)")
+
+LINES = (
+    "git log --oneline | head",
+    "git log && rm -rf build",
+    "python3 check.py --strict",
+    "python3 check.py > result.md",
+    "r''m -rf build",
+    "sh -c 'git  push'",
+    "git commit -m 'describe rm -rf and reboot'",
+)
+"""Command lines that nobody runs: the gate only says what it would do."""
+
+
+def dry_run(agent: Agent, line: str) -> Notice:
+    """What the gate says about a command line. A decision is a function of its facts, so asking it does nothing."""
+    request = PermissionRequest("dry run", "bash", Effect.RUN, line, line, {"command": line})
+    decision = agent.permissions.decide(request)
+    return Notice("info", f"{type(decision).__name__} | {line} | {decision.why}")
+
+
+async def demo(stage: Stage) -> None:
+    """Ask the gate about some lines; then let a model work behind it."""
+    settings = stage.settings(permissions_allow=ALLOW, permissions_ask=ASK, permissions_deny=DENY)
+    async with stage.agent(settings) as agent:
+        for line in LINES:
+            stage.show(dry_run(agent, line))
+        async for prompt in stage.prompts():
+            await stage.watch(agent.run(prompt))
