@@ -61,7 +61,7 @@ def edit_file(folder: Path, path: str, old: str, new: str) -> str:
     target = inside(folder, path)
     text = target.read_text("utf-8")
     if (places := text.count(old)) != 1:
-        raise Refusal(f"`old` stands {places} times in {path}; give a piece that stands there once")
+        raise Refusal(f"this text stands {places} times in {path}; give a piece that stands there once")
     target.write_text(text.replace(old, new), "utf-8")
     return f"changed {path}"
 
@@ -85,7 +85,7 @@ def schema(name: str, description: str, types: dict[str, str], *, optional: tupl
     """What the model is told about a tool: all it will ever know of it."""
     properties = {field: {"type": type} for field, type in types.items()}
     required = [field for field in types if field not in optional]
-    rules = {"type": "object", "properties": properties, "required": required}
+    rules: dict[str, object] = {"type": "object", "properties": properties, "required": required}
     return {"name": name, "description": description, "input_schema": rules}
 
 

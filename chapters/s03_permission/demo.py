@@ -16,9 +16,7 @@ DENY = ("read(secrets/**)", "bash(git push *)")
 LINES = (
     "git log --oneline | head",
     "git log && rm -rf build",
-    "python3 check.py --strict",
     "python3 check.py > result.md",
-    "r''m -rf build",
     "sh -c 'git  push'",
     "git commit -m 'describe rm -rf and reboot'",
 )

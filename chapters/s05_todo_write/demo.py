@@ -1,11 +1,11 @@
-"""A plan that everybody sees: the model declares it, a tool checks it, a hook holds the model to it, a file keeps it."""
+"""A plan that everybody sees: the model declares it, a tool checks it, a hook holds to it, a file keeps it."""
 
 from collections.abc import Iterable
 
 from harness.conversation import Conversation
 from harness.events import Event, ItemStatus, Notice, PlanChanged, PlanItem
 from harness.hooks import Hook, HookAnswer, HookCall, hook
-from harness.journal import Journal, read, replay
+from harness.journal import Journal, read, replay, session_folder
 from harness.lessons import Stage
 from harness.tools.planning import MARKS
 
@@ -26,6 +26,7 @@ class PlanKeeper:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self.path = journal.path
         self.plan = plan_in(record.event for record in read(journal.path).records)
 
     def record(self, event: Event) -> None:
@@ -49,15 +50,14 @@ async def demo(stage: Stage) -> None:
     """Two runs of a program with one conversation: the second finds the plan where the first left it."""
     settings = stage.settings(permission_mode="edits", permissions_allow=("bash(python3 *)",))
     prompts = stage.prompts()
-    assert settings.state_dir is not None  # the stage gives every run a folder of its own
-    folder = settings.state_dir / "plans"
-    with Journal.create(folder, "plan") as journal:
+    folder = session_folder(stage.workspace, settings.state_dir)
+    with Journal.create(folder, "with-a-plan") as journal:
         keeper = PlanKeeper(journal)
         conversation = Conversation(keeper.record)
         async with stage.agent(settings, conversation=conversation, hooks=keeper.hooks()) as agent:
             await stage.watch(agent.run(await anext(prompts)))
     # Here the program ends. All that is left of it is the file.
-    with Journal.open(folder / "plan.jsonl") as journal:
+    with Journal.open(keeper.path) as journal:
         keeper = PlanKeeper(journal)
         state = replay(read(journal.path).records)
         conversation = Conversation(keeper.record, messages=state.messages, turn=state.turn, step=state.step)
