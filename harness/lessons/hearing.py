@@ -4,7 +4,8 @@ The first chapters write the loop by hand, and nothing in it knows of events. Wh
 what came of them stands in the requests all the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from harness.events import (
     Block,
@@ -27,6 +28,7 @@ class Hearing:
     """Listens to the wire of one conversation."""
 
     def __init__(self) -> None:
+        self._sent: tuple[Message, ...] = ()
         self._heard = 0
         self._turn = self._step = 0
         self._asked: dict[str, str] = {}
@@ -34,8 +36,9 @@ class Hearing:
     def hear(self, exchange: Exchanged) -> Iterator[Event]:
         """The events that an exchange tells of."""
         history = messages(exchange.sent)
-        if len(history) < self._heard:  # another conversation has begun
-            self._heard = 0
+        if history[: len(self._sent)] != self._sent:  # a part of it was forgotten, or another conversation has begun
+            self._heard = _common(history, self._sent)
+        self._sent = history
         for message in history[self._heard :]:
             if message.role == "user":
                 yield from self._from_user(message)
@@ -67,3 +70,8 @@ class Hearing:
         id, name, input = str(block.get("id", "")), str(block.get("name", "")), block.get("input") or {}
         self._asked[id] = name
         return ToolStarted(id, name, shorten_line(" ".join(str(value) for value in input.values())), input)
+
+
+def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
+    """How many messages at the beginning are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
