@@ -1,8 +1,8 @@
 """An agent by hand: the bare SDK, one tool, one loop. Nothing here is of harness but the stage it plays on."""
 
 import asyncio
-import subprocess
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired, run
 
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import MessageParam, ToolParam, ToolResultBlockParam
@@ -11,7 +11,7 @@ from harness.lessons import Stage
 
 MODEL = "practice-1"
 MAX_TOKENS = 8_000
-TIME_LIMIT_S = 30
+LIMIT_S = 30
 MOST_CHARACTERS = 20_000
 
 BASH: ToolParam = {
@@ -28,17 +28,11 @@ BASH: ToolParam = {
 def run_bash(command: str, folder: Path) -> str:
     """What a command printed, and how it ended. It gets no keyboard and a time limit."""
     try:
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=TIME_LIMIT_S,
-            check=False,
+        done = run(
+            ["bash", "-c", command], cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, timeout=LIMIT_S, check=False
         )
-    except subprocess.TimeoutExpired:
-        return f"[stopped: no end after {TIME_LIMIT_S} s]"
+    except TimeoutExpired:
+        return f"[stopped: no end after {LIMIT_S} s]"
     printed = done.stdout.decode("utf-8", "replace")[-MOST_CHARACTERS:]
     return f"{printed}[exit code {done.returncode}]"
 

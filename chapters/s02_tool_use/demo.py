@@ -1,9 +1,9 @@
 """The loop of s01 with five tools: a list of schemas, a table of handlers, and an answer to every call."""
 
 import asyncio
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired, run
 from typing import Any
 
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
@@ -13,7 +13,7 @@ from harness.lessons import Stage
 
 MODEL = "practice-1"
 MAX_TOKENS = 8_000
-TIME_LIMIT_S = 30
+LIMIT_S = 30
 MOST_CHARACTERS = 20_000
 MOST_LINES = 200
 
@@ -25,17 +25,11 @@ class Refusal(Exception):  # noqa: N818 - an answer to the model, not a mistake 
 def bash(folder: Path, command: str) -> str:
     """Run a command line."""
     try:
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=TIME_LIMIT_S,
-            check=False,
+        done = run(
+            ["bash", "-c", command], cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, timeout=LIMIT_S, check=False
         )
-    except subprocess.TimeoutExpired:
-        raise Refusal(f"stopped: no end after {TIME_LIMIT_S} s") from None
+    except TimeoutExpired:
+        raise Refusal(f"stopped: no end after {LIMIT_S} s") from None
     printed = done.stdout.decode("utf-8", "replace")[-MOST_CHARACTERS:]
     return f"{printed}[exit code {done.returncode}]"
 
@@ -98,11 +92,7 @@ TOOLS: list[ToolParam] = [
     schema("glob", "Find files by name, also in folders below.", {"pattern": "string"}),
 ]
 HANDLERS: dict[str, Callable[..., str]] = {
-    "bash": bash,
-    "read_file": read_file,
-    "write_file": write_file,
-    "edit_file": edit_file,
-    "glob": glob,
+    tool.__name__: tool for tool in (bash, read_file, write_file, edit_file, glob)
 }
 PYTHON_TYPES = {"string": str, "integer": int}
 
