@@ -15,7 +15,7 @@ DENY = ("read(secrets/**)", "bash(git push *)")
 
 LINES = (
     "git log --oneline | head",
-    "git log && rm -rf build",
+    "git log && rm -rf drafts",
     "python3 check.py > result.md",
     "sh -c 'git  push'",
     "git commit -m 'describe rm -rf and reboot'",
