@@ -9,9 +9,12 @@ from harness.lessons import Stage
 from harness.permissions import PermissionRequest
 from harness.tools.tool import Effect
 
-ALLOW = ("bash(python3 check.py *)",)
-ASK = ("write(result.md)",)
-DENY = ("read(secrets/**)", "bash(git push *)")
+RULES = {
+    "permissions_allow": ["bash(python3 check.py *)"],
+    "permissions_ask": ["write(result.md)"],
+    "permissions_deny": ["read(secrets/**)", "bash(git push *)"],
+}
+"""As they would stand in a settings file."""
 
 LINES = (
     "git log --oneline | head",
@@ -32,8 +35,7 @@ def dry_run(agent: Agent, line: str) -> Notice:
 
 async def demo(stage: Stage) -> None:
     """Ask the gate about some lines; then let a model work behind it."""
-    settings = stage.settings(permissions_allow=ALLOW, permissions_ask=ASK, permissions_deny=DENY)
-    async with stage.agent(settings) as agent:
+    async with stage.agent(stage.settings(**RULES)) as agent:
         for line in LINES:
             stage.show(dry_run(agent, line))
         async for prompt in stage.prompts():

@@ -57,15 +57,15 @@ def audit(call: HookCall) -> None:
 
 
 class Unrun:
-    """Remembers whether something was written that nobody has run since."""
+    """Remembers which programs were written and not run since."""
 
     def __init__(self) -> None:
         self.paths: list[str] = []
 
     def note(self, call: HookCall) -> None:
-        """After a tool: keep track."""
-        if call.tool == "bash":
-            self.paths.clear()
+        """After a tool: keep track of what went well."""
+        if call.outcome == "ok" and call.tool == "bash":
+            self.paths = [path for path in self.paths if path not in call.input["command"]]
         elif call.outcome == "ok" and str(call.input["path"]).endswith(".py"):
             self.paths.append(str(call.input["path"]))
 
