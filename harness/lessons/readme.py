@@ -21,7 +21,8 @@ HEADINGS: dict[Language, tuple[str, ...]] = {
 }
 """What every README is divided into, in this order."""
 _HEADING = re.compile(r"^## +(.*?)\s*$", re.MULTILINE)
-_COMMENT = re.compile(r"^<!--.*?-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
+_COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
+"""A mark of its own line goes with its line; one that stands in a sentence leaves the sentence as it is."""
 
 
 @dataclass(frozen=True, slots=True)
