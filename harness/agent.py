@@ -64,6 +64,7 @@ from harness.memory import RECALL, MemoryBook
 from harness.model import hook_texts
 from harness.model import prompt as prompts
 from harness.permissions import Mode
+from harness.practice.tool_orders import ToolOrders
 from harness.processes import Processes
 from harness.prompt_parts import PromptPart, parts_of
 from harness.recovery import (
@@ -278,7 +279,12 @@ class Agent:
         of `/toolfault`; returns what was ordered. Raises HarnessError for words that are not understood."""
         from harness.practice.breaking import break_tool
 
-        return self._broken("tool", break_tool(text, self._shared.tool_orders, self.toolbox.names))
+        return self._broken("tool", break_tool(text, self.tool_orders, self.toolbox.names))
+
+    @property
+    def tool_orders(self) -> ToolOrders:
+        """What is ordered to go wrong with the tools."""
+        return self._shared.tool_orders
 
     def _broken(self, target: Literal["model", "tool"], broken: "Broken") -> str:
         if broken.ordered:

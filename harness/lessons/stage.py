@@ -3,11 +3,17 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from harness.agent import Agent
-from harness.events import Event
+from harness.errors import HarnessError
+from harness.events import Event, FaultOrdered
 from harness.executor.asker import Asker
 from harness.settings import PRACTICE_MODEL, Settings
+
+if TYPE_CHECKING:
+    from harness.practice.breaking import Broken
+    from harness.practice.orders import Orders
 
 
 class Stage:
@@ -23,6 +29,7 @@ class Stage:
         workspace: Path,
         state: Path,
         address: str,
+        orders: "Orders",
         asker: Asker,
         prompts: Callable[[], AsyncIterator[str]],
         show: Callable[[Event], None],
@@ -32,6 +39,7 @@ class Stage:
             workspace: a folder that only this run uses.
             state: a folder for everything that an agent keeps beside it.
             address: base URL of a practice server.
+            orders: what goes wrong with that server on purpose.
             asker: answers questions.
             prompts: what is typed, one after the other.
             show: is told of every event.
@@ -39,6 +47,7 @@ class Stage:
         self.workspace = workspace
         self.address = address
         self.asker = asker
+        self._orders = orders
         self._state = state
         self._prompts = prompts
         self._show = show
@@ -78,3 +87,32 @@ class Stage:
         async with aclosing(events):
             async for event in events:
                 self._show(event)
+
+    def break_model(self, text: str) -> str:
+        """Let something go wrong with the model, in the words of `/fault`; returns what was ordered.
+
+        Raises HarnessError, one sentence, for what is not understood.
+        """
+        from harness.practice.breaking import break_model
+
+        return self._broken("model", break_model(text, self._orders))
+
+    def break_tool(self, text: str) -> str:
+        """Let the next calls of a tool go wrong, in the words of `/toolfault`; returns what was ordered.
+
+        The agent that was made last is meant, with all who work for it. Raises HarnessError, one sentence, for what is
+        not understood, and where the loop is written by hand, so that there is no such agent.
+        """
+        from harness.practice.breaking import break_tool
+
+        if not self._agents:
+            raise HarnessError(
+                "This chapter calls its tools by itself, so they cannot be broken from here; /fault breaks the model."
+            )
+        agent = self._agents[-1]
+        return self._broken("tool", break_tool(text, agent.tool_orders, agent.toolbox.names))
+
+    def _broken(self, target: Literal["model", "tool"], broken: "Broken") -> str:
+        if broken.ordered:
+            self.show(FaultOrdered(target, broken.ordered))
+        return broken.said

@@ -61,6 +61,7 @@ class Take:
                 workspace=workspace,
                 state=folder / "state",
                 address=server.base_url,
+                orders=server.orders,
                 asker=self._asker,
                 prompts=self._prompts,
                 show=self._happened,
@@ -133,6 +134,16 @@ class Take:
         if self._ended:
             raise LessonError("The program of this chapter has ended; r starts it again.")
         self._typed.put_nowait(prompt)
+
+    def break_model(self, text: str) -> str:
+        """Let something go wrong with the model, in the words of `/fault`; returns what was ordered. Raises
+        HarnessError, one sentence."""
+        return self._on_stage.break_model(text)
+
+    def break_tool(self, text: str) -> str:
+        """Let the next calls of a tool go wrong, in the words of `/toolfault`; returns what was ordered. Raises
+        HarnessError, one sentence."""
+        return self._on_stage.break_tool(text)
 
     # ── what the demo does ──────────────────────────────────────────────────────────────────────
 
