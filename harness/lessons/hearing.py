@@ -33,8 +33,8 @@ class Hearing:
         self._turn = self._step = 0
         self._asked: dict[str, str] = {}
 
-    def hear(self, exchange: Exchanged) -> Iterator[Event]:
-        """The events that an exchange tells of."""
+    def request(self, exchange: Exchanged) -> Iterator[Event]:
+        """What the loop had done before it asked: a prompt was typed, tools ran."""
         history = messages(exchange.sent)
         if history[: len(self._sent)] != self._sent:  # a part of it was forgotten, or another conversation has begun
             self._heard = _common(history, self._sent)
@@ -45,6 +45,9 @@ class Hearing:
         self._heard = len(history)
         self._step += 1
         yield StepStarted(self._step)
+
+    def reply(self, exchange: Exchanged) -> Iterator[Event]:
+        """What the answer makes of it: words, and calls that the loop will carry out."""
         if exchange.came:
             self._heard += 1
             yield MessageAdded(Message("assistant", exchange.came), Origin.REPLY)

@@ -164,9 +164,12 @@ class Take:
         if fact is None:
             return
         self._exchanges += 1
+        if self._hearing is not None:
+            for event in self._hearing.request(fact):
+                self._happened(event)
         self._happened(fact)
         if self._hearing is not None:
-            for event in self._hearing.hear(fact):
+            for event in self._hearing.reply(fact):
                 self._happened(event)
 
     def _happened(self, fact: Fact) -> None:

@@ -43,7 +43,8 @@ def test_a_longer_turn_that_was_forgotten_is_not_told_again() -> None:
 def _told(hearing: Hearing, messages: list[Json], came: tuple[Block, ...]) -> list[Event]:
     answer = "200" if came else "529 overloaded_error"
     exchange = Exchanged(1, "m", 1, len(messages), 1, answer, "", "", "", {"messages": messages}, came)
-    return [event for event in hearing.hear(exchange) if isinstance(event, TurnStarted | ToolStarted | ToolEnded)]
+    heard = [*hearing.request(exchange), *hearing.reply(exchange)]
+    return [event for event in heard if isinstance(event, TurnStarted | ToolStarted | ToolEnded)]
 
 
 def _user(said: str | Block) -> Json:
