@@ -30,7 +30,7 @@ def dry_run(agent: Agent, line: str) -> Notice:
     """What the gate says about a command line. A decision is a function of its facts, so asking it does nothing."""
     request = PermissionRequest("dry run", "bash", Effect.RUN, line, line, {"command": line})
     decision = agent.permissions.decide(request)
-    return Notice("info", f"{type(decision).__name__} | {line} | {decision.why}")
+    return Notice("info", f"`{line}`: {type(decision).__name__}, {decision.why}")
 
 
 async def demo(stage: Stage) -> None:
