@@ -20,6 +20,11 @@ NEEDED = (
     "harness/tools/grep_worker.py",
     "harness/ui/serving/page.html",
     "chapters/__init__.py",
+    "chapters/s01_agent_loop/exercises/loop/check.py",
+    "chapters/s01_agent_loop/exercises/loop/exercise.toml",
+    "chapters/s01_agent_loop/exercises/loop/loop.py",
+    "harness/lessons/check_program.py",
+    "harness/lessons/EXERCISES.md",
 )
 
 

@@ -1,0 +1,1 @@
+"""The course on the screen and in lines."""
