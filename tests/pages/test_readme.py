@@ -5,7 +5,7 @@ import re
 import pytest
 
 from benchmarks.fault_rows import ROWS
-from harness.lessons import lessons
+from harness.lessons import Lesson, lessons
 from tests.pages.blocks import READMES, ROOT, block, text
 
 
@@ -55,10 +55,16 @@ ALIKE = {
 OURS_ALONE = ("the same call 50 times, news each time", "50 pages, one call each")
 
 
-def test_the_course_names_the_chapters_in_their_order() -> None:
-    told = re.findall(r"^\| s(\d\d) ", text("README.md"), re.MULTILINE)
+@pytest.mark.parametrize("readme", READMES)
+def test_the_course_names_the_chapters_in_their_order(readme: str) -> None:
+    told = re.findall(r"^\| \[?s(\d\d)\b", text(readme), re.MULTILINE)
     assert [int(number) for number in told] == [*range(1, 12), 21, 22, 23]
-    assert {one.number for one in lessons()} <= {int(number) for number in told}
+
+
+@pytest.mark.parametrize("one", lessons(), ids=lambda one: one.id)
+def test_the_course_leads_to_a_chapter_by_its_title(one: Lesson) -> None:
+    assert f"| [{one.id}](chapters/{one.name}/README.md) | {one.title.en} |" in text("README.md")
+    assert f"| [{one.id}](chapters/{one.name}/README.ja.md) | {one.title.ja} |" in text("README.ja.md")
 
 
 def test_the_map_names_every_room_that_is_a_folder() -> None:
