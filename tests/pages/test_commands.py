@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import dropwhile, takewhile
 from pathlib import Path
@@ -57,22 +57,36 @@ def commands() -> Iterator[tuple[str, ...]]:
                     command = []
 
 
-def words_of(command: Sequence[str]) -> tuple[str, ...]:
+def in_sentences() -> Iterator[tuple[str, ...]]:
+    """The commands of ours that stand in a sentence, each once."""
+    found = (
+        shlex.split(line) for page in pages() for line in re.findall(r"`((?:harness|python -m) [^`\n]+)`", text(page))
+    )
+    return map(tuple, found)
+
+
+def words_of(command: tuple[str, ...]) -> tuple[str, ...]:
     """A command without the variables that are set before it."""
     return tuple(dropwhile(VARIABLE.match, command))
 
 
+def is_ours(command: tuple[str, ...]) -> bool:
+    """Whether it begins with `harness`, variables before it aside."""
+    return Path(words_of(command)[0]).name == "harness"
+
+
 VARIABLE = re.compile(r"[A-Z_]+=")
 EVERY = list(dict.fromkeys(commands()))
-OURS = [command for command in EVERY if Path(words_of(command)[0]).name == "harness"]
-"""Those that begin with `harness`, with the variables before it."""
+TOLD = list(dict.fromkeys([*EVERY, *in_sentences()]))
+"""Those in sentences as well, which may hold words such as FILE: they are parsed and not run."""
+OURS = [command for command in EVERY if is_ours(command)]
 
 
-def is_run(command: Sequence[str]) -> bool:
+def is_run(command: tuple[str, ...]) -> bool:
     return " ".join(words_of(command)[:2]) not in NOT_RUN
 
 
-@pytest.mark.parametrize("command", OURS, ids=" ".join)
+@pytest.mark.parametrize("command", [command for command in TOLD if is_ours(command)], ids=" ".join)
 def test_the_parser_takes_a_command_of_a_page(command: tuple[str, ...]) -> None:
     _, *words = words_of(command)
     if not words or words[0] not in COMMANDS:
@@ -120,7 +134,7 @@ def test_a_command_of_a_page_does_what_it_should(
 
 
 def test_every_other_command_is_a_module_of_ours_or_is_known() -> None:
-    for name, *rest in (command for command in EVERY if command not in OURS):
+    for name, *rest in (command for command in TOLD if not is_ours(command)):
         if rest[:1] == ["-m"] and rest[1] != "venv":
             assert find_spec(rest[1]) is not None, rest[1]
         else:
