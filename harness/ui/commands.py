@@ -14,6 +14,7 @@ from harness.session import Opening, Session, in_words, report_lines, table_line
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say
 from harness.ui.context_command import context
 from harness.ui.lines import dollars
+from harness.ui.memory_commands import memory
 from harness.ui.permission_commands import permissions
 from harness.ui.prompt_command import prompt
 from harness.ui.session_list import session_lines
@@ -324,6 +325,7 @@ _TABLE: Sequence[Command] = (
     Command("prompt", "[part]", "what stands before the conversation, in tokens; or the text of a part", prompt),
     Command("skills", "[reload]", "which skills there are, from where, and what is wrong with which", skills),
     Command("skill", "NAME", "let the text of a skill go with the next prompt", skill),
+    Command("memory", "[NAME|edit NAME|forget NAME|undo NAME]", "what is remembered; or show or change one", memory),
     Command("status", "", "session, model, folder, permissions, journal", _status),
     Command("tools", "", "what the model may use", _tools),
     Command("breakers", "[name=value]", "how the tools are; or set threshold, probe_distance, cascade, …", _breakers),
@@ -358,7 +360,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for co
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}
     | {"agents", "background", "kill", "permissions"}
-    | {"prompt", "skill", "skills"}
+    | {"prompt", "skill", "skills", "memory"}
     | {"fault", "toolfault"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterator
 
+from harness.practice.improviser.memory_rules import WHOLE
 from harness.practice.improviser.mentions import Sentence
 
 _VERBS = (
@@ -60,7 +61,8 @@ def clauses_of(whole: Sentence) -> tuple[Sentence, ...]:
 def _pieces(text: str) -> Iterator[str]:
     """What gives work to an agent stays whole: the agent takes it apart."""
     if not _AGENTS.search(text):
-        yield from _split(text)
+        for sentence in _SENTENCES.split(text) if WHOLE.search(text) else (text,):
+            yield from (sentence,) if WHOLE.search(sentence) else _split(sentence)
         return
     for sentence in _SENTENCES.split(text):
         order = _ORDER.search(sentence)

@@ -13,6 +13,9 @@ class Errand(StrEnum):
     SHOW = "show what a command in the background wrote"
     STOP = "end a command in the background"
     SKILL = "read a skill"
+    REMEMBER = "remember something"
+    RECALL = "look up what is remembered"
+    FORGET = "forget something"
 
 
 NAMES: Mapping[Errand, str] = {
@@ -21,6 +24,9 @@ NAMES: Mapping[Errand, str] = {
     Errand.SHOW: r"background_?(read|output)|read_?background|(bash|shell)_?output",
     Errand.STOP: r"background_?(kill|stop)|kill_?(background|bash|shell)",
     Errand.SKILL: r"((load|use|read|get)_?)?skill",
+    Errand.REMEMBER: r"remember|(save|write|add|store|create)_?memor(y|ies)",
+    Errand.RECALL: r"recall|(read|search|find|get|load|list)_?memor(y|ies)",
+    Errand.FORGET: r"forget|(delete|remove)_?memor(y|ies)",
 }
 """How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""
 
@@ -30,6 +36,9 @@ NEEDS: Mapping[Errand, tuple[str, ...]] = {
     Errand.SHOW: ("id",),
     Errand.STOP: ("id",),
     Errand.SKILL: ("skill",),
+    Errand.REMEMBER: ("name", "fact"),
+    Errand.RECALL: ("query",),
+    Errand.FORGET: ("name",),
 }
 
 FIELDS: Mapping[str, str] = {
@@ -38,6 +47,11 @@ FIELDS: Mapping[str, str] = {
     "agent": r"agent|agent_id|resume",
     "background": r"background|run_in_background",
     "skill": r"(skill_?)?name|skill",
+    "name": r"name|memory|key|title",
+    "summary": r"description|summary",
+    "kind": r"type|kind",
+    "fact": r"text|content|fact|body|memory",
+    "query": r"query|search|words|question",
     "id": r"((bash|shell|task|command|job)_)?id",
 }
 """How such tools call the things that a plan speaks of."""

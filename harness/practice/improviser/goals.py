@@ -224,6 +224,27 @@ class ReadSkill(Goal):
 
 
 @dataclass(frozen=True, slots=True)
+class Remember(Changing):
+    """A fact to keep for later sessions."""
+
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recall(Goal):
+    """What is remembered about something, or all of it."""
+
+    about: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forget(Changing):
+    """Something not to be remembered any longer."""
+
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
 class UseTool(Changing):
     """A tool that is not one of the usual ones, with arguments taken from the sentence."""
 

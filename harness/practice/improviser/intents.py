@@ -13,6 +13,7 @@ from harness.practice.improviser.clauses import clauses_of
 from harness.practice.improviser.giving_rules import GIVING
 from harness.practice.improviser.goals import Aspect, Goal, ReadFile, SaveReport, Talk, Topic
 from harness.practice.improviser.memory import Memory
+from harness.practice.improviser.memory_rules import KEEPING
 from harness.practice.improviser.mentions import Sentence, sentence
 from harness.practice.improviser.own_tools import goal_for_own_tool
 from harness.practice.improviser.reading_rules import LOOKING
@@ -22,7 +23,7 @@ from harness.practice.improviser.toolset import ToolSet
 from harness.practice.improviser.values import Turn
 
 TABLE: tuple[Rule, ...] = (*FIRST, *CHANGING, *LOOKING, *LAST)
-"""All that it understands but what is given away, in the order in which it is tried."""
+"""All that it understands but what is kept or given away, in the order in which it is tried."""
 
 REMEMBERED_TURNS = 30
 """How far back "it" may reach."""
@@ -70,7 +71,7 @@ def _read(prompt: str, memory: Memory, tools: ToolSet) -> Understanding:
 
 
 def _goals_of(clause: Sentence, memory: Memory, tools: ToolSet) -> tuple[Goal, ...]:
-    for rule in GIVING:
+    for rule in (*KEEPING, *GIVING):
         if goals := rule.goals(clause, memory):
             return goals
     if own := goal_for_own_tool(clause, tools, by_name=True):

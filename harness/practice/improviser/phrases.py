@@ -94,6 +94,9 @@ WILL_START = Phrase("I will run `{command}` in the background.", "`{command}` �
 WILL_LOOK_AT_BACKGROUND = Phrase("I look at what is in the background.", "バックグラウンドの状態を確認します。")
 WILL_READ_SKILL = Phrase("I read the skill {name}.", "スキル {name} を読みます。")
 WILL_LIST_SKILLS = Phrase("I look which skills there are.", "どんなスキルがあるか確認します。")
+WILL_REMEMBER = Phrase("I keep that for later sessions.", "今後のセッションのために覚えておきます。")
+WILL_RECALL = Phrase("I look what is remembered.", "覚えていることを確認します。")
+WILL_FORGET = Phrase("I forget {name}.", "{name} を忘れます。")
 WILL_STOP = Phrase("I will end {id}.", "{id} を終了します。")
 
 # Reports
@@ -206,6 +209,12 @@ STARTED = Phrase("`{command}` is in the background: {answer}", "`{command}` を�
 IN_BACKGROUND = Phrase("In the background:", "バックグラウンドの状態です。")
 SKILLS = Phrase("These skills there are:", "次のスキルがあります。")
 SKILL_SAYS = Phrase("The skill {name} says:", "スキル {name} の内容です。")
+REMEMBERED = Phrase("I will remember: {fact}", "覚えました: {fact}")
+RECALLED = Phrase("This is remembered:", "覚えていることは次のとおりです。")
+NOT_REMEMBERED = Phrase("Nothing is remembered about {about}.", "{about} については何も覚えていません。")
+FORGOTTEN = Phrase(
+    "{name} is forgotten. /memory undo {name} brings it back.", "{name} を忘れました。/memory undo {name} で戻せます。"
+)
 OUTPUT_OF = Phrase("{id} wrote:", "{id} の出力です。")
 COMMAND_ENDED = Phrase("News from {id} in the background: {how}", "バックグラウンドの {id} から知らせがあります: {how}")
 COMMAND_WAITS = Phrase(

@@ -27,11 +27,14 @@ from harness.practice.improviser.goals import (
     Delegate,
     DelegateEach,
     FindFiles,
+    Forget,
     Goal,
     ListBackground,
     ListFiles,
     ReadFile,
     ReadSkill,
+    Recall,
+    Remember,
     ReplaceText,
     RunCommand,
     RunTests,
@@ -43,6 +46,7 @@ from harness.practice.improviser.goals import (
     Topic,
     UseTool,
 )
+from harness.practice.improviser.memory_plans import forget, recall, remember
 from harness.practice.improviser.planning import Plan, joined_reports, one_after_another, together
 from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.skill_plans import read_skill
@@ -110,6 +114,12 @@ def _plan(setting: Setting, goal: Goal) -> Plan:
             return stop_background(setting, goal)
         case ReadSkill():
             return read_skill(setting, goal)
+        case Remember():
+            return remember(setting, goal)
+        case Recall():
+            return recall(setting, goal)
+        case Forget():
+            return forget(setting, goal)
         case Calculate():
             return _said(_calculation(setting, goal))
         case Talk():

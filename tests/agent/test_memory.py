@@ -1,0 +1,178 @@
+"""Memory in whole turns: what one session keeps the next one knows, also after a compaction, and who may keep it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.events import Json, PermissionAsked, TransitionCode
+from harness.executor.asker import Nobody
+from harness.journal import session_folder
+from harness.memory import Place
+from harness.memory.texts import OPENING, nothing_new
+from harness.practice.server import PracticeServer
+from harness.session import Opening, Session, open_session
+from tests.agent.stage import calls, played, says, settings_of, stage
+from tests.agent.test_agents import hired, task
+from tests.agent.test_skills import beginning, prompts
+from tests.memory.shelves import draft
+from tests.test_hiring import sessions
+
+pytestmark = pytest.mark.anyio
+
+KEEP = (
+    '{ id = "r1", name = "remember", input = { name = "Indentation", description = "They want tabs.", '
+    'type = "user", text = "Tabs, also in Python." } }'
+)
+RECALL = '{ id = "r2", name = "recall", input = { query = "tabs or spaces?" } }'
+FORGET = '{ id = "r3", name = "forget", input = { name = "indentation" } }'
+
+
+def system(body: Json) -> str:
+    """The system prompt."""
+    return "\n".join(block["text"] for block in body["system"])
+
+
+async def test_what_one_session_keeps_the_next_one_knows(tmp_path: Path) -> None:
+    script = calls(KEEP) + says("Kept.") + calls(RECALL) + says("Tabs.")
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as first:
+            turn = await played(first.run("Remember that I want tabs."))
+            assert turn.results[0]["content"] == "Remembered as indentation, for the person."
+            assert "(There are none yet.)" in system(here.server.requests[-1].body)
+            id = first.id
+        async with await here.open() as second:
+            turn = await played(second.run("Tabs or spaces?"))
+            body = here.server.requests[-1].body
+            assert "- indentation (user, person): They want tabs." in system(body)
+            assert OPENING not in json.dumps(body["messages"])
+            assert f"written in session {id}" in turn.results[0]["content"]
+            assert turn.results[0]["content"].endswith("Tabs, also in Python.")
+
+
+async def test_after_a_compaction_the_new_one_is_told_again_and_the_prompt_keeps_its_bytes(tmp_path: Path) -> None:
+    script = calls(KEEP) + says("Kept.") + says("Hello.") + says("Requests: hello.") + says("Tabs.") + says("Yes.")
+    async with sessions(tmp_path, script) as here, await here.open() as session:
+        await played(session.run("Remember that I want tabs."))
+        await played(session.run("Hello."))
+        bodies = [one.body for one in here.server.requests if one.path == "/v1/messages"]
+        assert prompts(bodies[-1])[0].startswith(f"{OPENING}\nCompared")
+        await played(session.compact())
+        await played(session.run("Tabs or spaces?"))
+        await played(session.run("Sure?"))
+        bodies = [one.body for one in here.server.requests if one.path == "/v1/messages"]
+        assert "They want tabs. (new)" in "\n".join(prompts(bodies[-2]))
+        assert prompts(bodies[-1]) == ["Sure?"]
+        assert len({system(body) for body in bodies if body["tools"]}) == 1
+
+
+async def test_what_others_change_meanwhile_is_told_and_taken_back(tmp_path: Path) -> None:
+    script = "".join(says(f"{number}.") for number in range(5))
+    async with sessions(tmp_path, script) as here, await here.open() as session:
+
+        async def told() -> list[str]:
+            await played(session.run("Go."))
+            return prompts(here.server.requests[-1].body)[:-1]
+
+        async with await here.open() as other:
+            store = other.memory.store
+        await told()
+        store.keep(draft("late"), Place.PROJECT)
+        assert "- late (user, project): What they want. (new)" in (await told())[0]
+        assert await told() == []
+        store.forget("late")
+        assert await told() == [nothing_new()]
+        assert await told() == []
+        assert len({beginning(one.body) for one in here.server.requests}) == 1
+
+
+async def test_a_resumed_session_takes_back_what_its_history_says_wrongly(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.") + says("Two.")) as here:
+        async with await here.open() as first:
+            first.memory.store.keep(draft("late"), Place.PROJECT)
+            await played(first.run("Go."))
+            first.memory.store.forget("late")
+        async with await here.open(Opening("latest")) as second:
+            await played(second.run("And now?"))
+            assert nothing_new() in prompts(here.server.requests[-1].body)
+
+
+async def test_writing_asks_like_all_that_writes_and_a_rule_allows_it(tmp_path: Path) -> None:
+    for settings, allowed in (
+        ({"permission_mode": "ask"}, False),
+        ({"permission_mode": "deny"}, False),
+        ({"permission_mode": "ask", "permissions_allow": ("remember", "forget")}, True),
+        ({"permission_mode": "edits"}, True),
+        ({"permission_mode": "yolo", "permissions_deny": ("remember", "forget")}, False),
+    ):
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        async with stage(folder, calls(KEEP) + calls(RECALL) + calls(FORGET) + says("Done."), **settings) as on:
+            turn = await on.turn()
+            kept, recalled, forgotten = turn.results
+            assert [bool(one.get("is_error")) for one in (kept, recalled, forgotten)] == [
+                not allowed,
+                False,
+                not allowed,
+            ]
+            asked = [event.tool for event in turn.of(PermissionAsked)]
+            assert "recall" not in asked
+            assert on.agent.memory.store.forgotten() == (("indentation",) if allowed else ())
+
+
+async def test_an_agent_that_works_for_another_knows_and_recalls_but_does_not_keep(tmp_path: Path) -> None:
+    script = calls(KEEP) + says("Kept.") + calls(task()) + hired(calls(RECALL)) + hired(says("Tabs.")) + says("Good.")
+    async with stage(tmp_path, script) as on:
+        await on.turn()
+        await on.turn()
+        of_agent = [body for body in on.bodies if "task" not in [tool["name"] for tool in body["tools"]]]
+        assert of_agent
+        for body in of_agent:
+            names = {tool["name"] for tool in body["tools"]}
+            assert "recall" in names
+            assert not names & {"remember", "forget"}
+            assert "Use remember when" not in system(body)
+        assert "Tabs, also in Python." in json.dumps(of_agent[-1]["messages"])
+        assert "They want tabs. (new)" in json.dumps(of_agent[0]["messages"])
+
+
+async def test_where_it_is_switched_off_nothing_is_offered_or_said(tmp_path: Path) -> None:
+    async with stage(tmp_path, says("Hello."), memory=False) as on:
+        await on.turn()
+        assert "# Memory" not in system(on.bodies[0])
+        assert not {"remember", "recall", "forget"} & set(on.agent.toolbox.names)
+
+
+async def test_no_request_is_made_for_memory_and_secrets_stay_out(tmp_path: Path) -> None:
+    secret = KEEP.replace("Tabs, also in Python.", "password: hunter2!x")
+    async with stage(tmp_path, calls(secret) + says("Then not.")) as on:
+        turn = await on.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert "a password or token" in turn.results[0]["content"]
+        assert len(on.posts) == 2
+        assert "hunter2" not in "".join(file.read_text() for file in tmp_path.rglob("*.md"))
+
+
+async def test_memories_of_a_project_lie_beside_its_sessions_and_not_in_it(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(KEEP.replace('"user"', '"project"')) + says("Kept.")) as on:
+        await on.turn()
+        settings = on.agent.settings
+        folder = session_folder(settings.workspace, settings.state_dir) / "memory"
+        assert (folder / "indentation.md").is_file()
+        assert not list(on.workspace.rglob("*.md"))
+
+
+async def test_the_practice_model_remembers_from_session_to_session(tmp_path: Path) -> None:
+    async with PracticeServer() as server:
+        settings = settings_of(tmp_path, server.base_url)
+
+        async def answer(session: Session, prompt: str) -> str:
+            return (await played(session.run(prompt))).end.answer
+
+        async with await open_session(settings, Nobody(), warm=False) as first:
+            await answer(first, "Remember that I prefer tabs.")
+            await played(first.compact())
+            assert "I prefer tabs" in await answer(first, "What do you remember about tabs?")
+        async with await open_session(settings, Nobody(), warm=False) as second:
+            assert "I prefer tabs" in await answer(second, "What do you remember?")
+            assert "is forgotten" in await answer(second, "Forget about tabs.")
