@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import Json, PermissionAsked, TransitionCode
+from harness.events import HistoryReplaced, Json, PermissionAsked, TransitionCode
 from harness.executor.asker import Nobody
 from harness.journal import session_folder
 from harness.memory import Place
 from harness.memory.texts import OPENING, nothing_new
+from harness.practice.improviser import Improviser
 from harness.practice.server import PracticeServer
 from harness.session import Opening, Session, open_session
-from tests.agent.stage import calls, played, says, settings_of, stage
+from tests.agent.stage import calls, played, says, settings_of, stage, summarises
 from tests.agent.test_agents import hired, task
 from tests.agent.test_skills import beginning, prompts
 from tests.memory.shelves import draft
@@ -51,13 +52,16 @@ async def test_what_one_session_keeps_the_next_one_knows(tmp_path: Path) -> None
 
 
 async def test_after_a_compaction_the_new_one_is_told_again_and_the_prompt_keeps_its_bytes(tmp_path: Path) -> None:
-    script = calls(KEEP) + says("Kept.") + says("Hello.") + says("Requests: hello.") + says("Tabs.") + says("Yes.")
+    long = says(" ".join(map(str, range(9_000))))
+    script = calls(KEEP) + says("Kept.") + long * 2 + says("Tabs.") + says("Yes.") + summarises()
     async with sessions(tmp_path, script) as here, await here.open() as session:
         await played(session.run("Remember that I want tabs."))
         await played(session.run("Hello."))
         bodies = [one.body for one in here.server.requests if one.path == "/v1/messages"]
         assert prompts(bodies[-1])[0].startswith(f"{OPENING}\nCompared")
-        await played(session.compact())
+        await played(session.run("Hello again."))
+        compacted = await played(session.compact())
+        assert compacted.of(HistoryReplaced)
         await played(session.run("Tabs or spaces?"))
         await played(session.run("Sure?"))
         bodies = [one.body for one in here.server.requests if one.path == "/v1/messages"]
@@ -163,7 +167,7 @@ async def test_memories_of_a_project_lie_beside_its_sessions_and_not_in_it(tmp_p
 
 
 async def test_the_practice_model_remembers_from_session_to_session(tmp_path: Path) -> None:
-    async with PracticeServer() as server:
+    async with PracticeServer(Improviser()) as server:
         settings = settings_of(tmp_path, server.base_url)
 
         async def answer(session: Session, prompt: str) -> str:
