@@ -43,7 +43,10 @@ class WorkLines:
     def __init__(self, *, of_calls: bool = True) -> None:
         """`of_calls`: also tell of agents that a call waits for. Where calls are shown, they show it themselves."""
         self._of_calls = of_calls
-        self._agents: dict[str, AgentCreated] = {}
+        self._tasks: dict[str, list[AgentCreated]] = {}
+        """What each agent was asked for and has not ended, in that order."""
+        self._begun: set[str] = set()
+        """Agents that work on the first of their tasks."""
         self._calls: set[str] = set()
         """Ids of calls that wait for an agent."""
         self._commands: dict[str, CommandCreated] = {}
@@ -59,16 +62,16 @@ class WorkLines:
             case TurnStarted():
                 self._calls.clear()
             case AgentCreated(agent=agent, call_id=call_id, background=background):
-                self._agents[agent] = event
+                self._tasks.setdefault(agent, []).append(event)
                 if self._of_calls and not background:
                     self._calls.add(call_id)
-            case WorkAdmitted(key=key, gate=GateName.AGENTS) if self._is_told(key):
-                return Line("→", f"{self._agent(key)} begins")
+            case WorkAdmitted(key=key, gate=GateName.AGENTS):
+                self._begun.add(key)
+                task = self._task(key)
+                return Line("→", f"{_named(key, task)} begins") if self._is_told(task) else None
             case AgentEnded(agent=agent):
-                told = self._is_told(agent)
-                line = _agent_ended(event, self._agent(agent))
-                self._agents.pop(agent, None)
-                return line if told else None
+                task = self._ended(event)
+                return _agent_ended(event, _named(agent, task)) if self._is_told(task) else None
             case CommandCreated(command=command):
                 self._commands[command] = event
             case CommandQuiet(command=command, quiet_s=quiet, tail=tail):
@@ -90,13 +93,25 @@ class WorkLines:
                 return _gate(event)
         return None
 
-    def _is_told(self, agent: str) -> bool:
-        created = self._agents.get(agent)
-        return self._of_calls or (created is not None and created.background)
+    def _is_told(self, task: AgentCreated | None) -> bool:
+        return self._of_calls or (task is not None and task.background)
 
-    def _agent(self, agent: str) -> str:
-        created = self._agents.get(agent)
-        return f'{agent} "{created.task}"' if created is not None and created.task else agent
+    def _task(self, agent: str) -> AgentCreated | None:
+        tasks = self._tasks.get(agent)
+        return tasks[0] if tasks else None
+
+    def _ended(self, event: AgentEnded) -> AgentCreated | None:
+        """Which task ended. What never began stood behind the one that is worked on, and was the oldest of those."""
+        tasks = self._tasks.get(event.agent)
+        if not tasks:
+            return None
+        waited = event.end is AgentEnd.NOT_STARTED and event.agent in self._begun and len(tasks) > 1
+        task = tasks.pop(1 if waited else 0)
+        if not waited:
+            self._begun.discard(event.agent)
+        if not tasks:
+            del self._tasks[event.agent]
+        return task
 
     def _command(self, command: str) -> str:
         created = self._commands.get(command)
@@ -108,6 +123,10 @@ class WorkLines:
         results = f"{len(numbers):,} result" + ("" if len(numbers) == 1 else "s")
         what = ", ".join(named) if 0 < len(named) <= SEVERAL else results
         return Line("·", f"the model is told what came of {what}")
+
+
+def _named(agent: str, task: AgentCreated | None) -> str:
+    return f'{agent} "{task.task}"' if task is not None and task.task else agent
 
 
 def _agent_ended(event: AgentEnded, name: str) -> Line:

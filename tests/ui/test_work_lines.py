@@ -143,6 +143,27 @@ def test_where_calls_are_shown_only_agents_in_the_background_have_lines() -> Non
     assert [line.text.split()[0] for line in told] == ["a2", "a2"]
 
 
+def test_work_that_newer_work_replaced_is_told_by_its_own_name() -> None:
+    told = lines(
+        work.created("a1", "read part 1"),
+        work.created("a1", "read part 2"),
+        work.ended("a1", AgentEnd.NOT_STARTED, "newer work took its place"),
+        work.admitted("a1", 2, 1),
+        work.created("a1", "read part 3"),
+        work.created("a1", "read part 4"),
+        work.ended("a1", AgentEnd.NOT_STARTED, "newer work took its place"),
+        work.ended("a1"),
+        work.admitted("a1", 4, 1),
+    )
+    assert [line.text.partition("(")[0].rstrip() for line in told] == [
+        'a1 "read part 1" did not begin: newer work took its place',
+        'a1 "read part 2" begins',
+        'a1 "read part 3" did not begin: newer work took its place',
+        'a1 "read part 2" answered',
+        'a1 "read part 4" begins',
+    ]
+
+
 def test_four_hundred_agents_are_two_lines_each() -> None:
     told = lines(*work.crowd(400, done=395))
     assert len(told) == 400 + 395
