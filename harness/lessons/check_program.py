@@ -162,7 +162,8 @@ def _explained(error: BaseException, order: Order) -> tuple[str, int | None, str
         case SystemExit():
             return "exit", line, ""
         case TimeoutError() if isinstance(error.__cause__, asyncio.CancelledError):
-            return "endless", _line_in(error.__cause__, order.called), f"{order.check_s:g}"
+            line = _line_in(error.__cause__, order.called) or _line_in_a_thread(order.called)
+            return "endless", line, f"{order.check_s:g}"
         case RecursionError():
             return "recursion", line, ""
         case MemoryError():
@@ -198,6 +199,17 @@ def _places(error: BaseException) -> list[tuple[str, int]]:
 def _line_in(error: BaseException, file: str) -> int | None:
     """The innermost line of a file on the way to where the error was raised."""
     return next((line for name, line in reversed(_places(error)) if name == file), None)
+
+
+def _line_in_a_thread(file: str) -> int | None:
+    """The line of a file that some thread is in at this moment."""
+    for innermost in sys._current_frames().values():
+        frame: types.FrameType | None = innermost
+        while frame is not None:
+            if frame.f_code.co_filename == file:
+                return frame.f_lineno
+            frame = frame.f_back
+    return None
 
 
 def _refuse_to_fork(called: str, report: Report) -> None:

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from harness.lessons.checking import PRINTED_BYTES, Checked, CheckLimits, Failure, Trouble, environment, run_checks
-from tests.lessons.small_exercise import DONE, GIVEN, small_exercise
+from tests.lessons.small_exercise import CHECK, DONE, GIVEN, small_exercise
 
 pytestmark = pytest.mark.anyio
 
@@ -120,6 +120,17 @@ async def test_a_wait_without_end_is_ended_and_the_other_checks_run(tmp_path: Pa
     code = DONE.replace("return add(a, b)", "import asyncio\n    await asyncio.Event().wait()")
     told = await checked(tmp_path, code, SHORT)
     assert failures(told) == [None, Failure(Trouble.ENDLESS, 7, "0.5")]
+
+
+async def test_an_endless_loop_in_a_thread_that_a_check_waits_for_is_told_with_its_line(tmp_path: Path) -> None:
+    thread = "import asyncio, threading\n    threading.Thread(target=work.add, args=(0, 0), daemon=True).start()\n    "
+    check = CHECK.replace("got = await", f"{thread}await asyncio.Event().wait()\n    got = await")
+    (tmp_path / "adding.py").write_text("def add(a, b):\n    while a == 0:\n        pass\n    return a + b\n" + LATER)
+    told = await run_checks(small_exercise(tmp_path, check=check), tmp_path / "adding.py", SHORT)
+    passed, endless = failures(told)
+    assert passed is None
+    assert endless is not None
+    assert (endless.trouble, endless.line in (2, 3)) == (Trouble.ENDLESS, True)
 
 
 async def test_an_endless_loop_while_the_file_is_loaded_is_told_where_its_folder_has_any_name(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """Checks of the hook: a real agent that may do everything, and a model that tries to write into .env."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness import Agent
+from harness import Agent, HookCall
 from harness.events import HookFailed
+from harness.hooks import Hook
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.settings import Settings
@@ -34,12 +35,29 @@ async def told(work: ModuleType, folder: str, *calls: tuple[str, dict[str, Any]]
     async with PracticeServer(script=script) as server:
         own = {"base_url": server.base_url, "api_key": "practice", "workspace": workspace}
         settings = Settings.model_validate(own | {"permission_mode": "yolo", "shared_gate": False})
-        async with Agent(settings, hooks=[work.guard]) as agent:
+        raised: list[Exception] = []
+        async with Agent(settings, hooks=[watched(work.guard, raised)]) as agent:
             async for event in agent.run("Write it down."):
-                assert not isinstance(event, HookFailed), f"guard -> {event.why}"
+                if isinstance(event, HookFailed):
+                    raise raised[0] if raised else TypeError(event.why)
         blocks = server.requests[-1].body["messages"][-1]["content"]
     results = [block for block in blocks if block["type"] == "tool_result"]
     return [Told(str(block["content"]), bool(block.get("is_error"))) for block in results]
+
+
+def watched(guard: Hook, raised: list[Exception]) -> Hook:
+    """The hook; what it raises is kept, because an agent tells it and goes on."""
+    action = guard.action
+    assert callable(action), f"guard -> {guard}"
+
+    def asked(call: HookCall) -> Any:
+        try:
+            return action(call)
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    return replace(guard, action=asked)
 
 
 def write(path: str) -> tuple[str, dict[str, Any]]:
