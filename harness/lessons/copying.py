@@ -82,7 +82,7 @@ def begun(exercise: Exercise, into: Path) -> Path | None:
 def copy_exercise(exercise: Exercise, into: Path, language: Language, *, restart: bool = False) -> Path:
     """Make `harness-exercises/<id>` under a folder, and return it.
 
-    Where it is already, the learner's file stays as it is and what is missing is put back. With `restart` the old
+    Where it is already, what somebody changed stays as it is and what is missing is put back. With `restart` the old
     folder is kept beside it, with a number behind its name, and a new one is made. Raises CopyError.
     """
     folder = into / FOLDER / exercise.id
@@ -90,10 +90,11 @@ def copy_exercise(exercise: Exercise, into: Path, language: Language, *, restart
         if restart and folder.exists():
             folder.rename(_free(folder))
         folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / exercise.file).exists():
-            shutil.copyfile(exercise.original, folder / exercise.file)
-        shutil.copyfile(exercise.check_file, folder / CHECKS)
-        _write(folder / TASK, task_page(exercise, language))
+        for original in (exercise.original, exercise.check_file):
+            if not (folder / original.name).exists():
+                shutil.copyfile(original, folder / original.name)
+        if _is_ours(folder / TASK, exercise):
+            _write(folder / TASK, task_page(exercise, language))
         note = _note(folder)
         shown = note.hints if note and note.exercise == exercise.id else 0
         _write(folder / NOTE, json.dumps(asdict(Note(exercise.id, language, shown))))
@@ -143,6 +144,11 @@ def _note(folder: Path) -> Note | None:
         return None
     usable = isinstance(exercise, str) and language in LANGUAGES and type(hints) is int and hints >= 0
     return Note(exercise, language, hints) if usable else None
+
+
+def _is_ours(page: Path, exercise: Exercise) -> bool:
+    """Nobody has written into the page of the task, in whatever language it is."""
+    return not page.exists() or page.read_bytes() in [task_page(exercise, one).encode() for one in LANGUAGES]
 
 
 def _free(folder: Path) -> Path:

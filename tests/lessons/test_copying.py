@@ -54,11 +54,13 @@ def test_a_second_copy_keeps_what_was_written_and_puts_back_what_is_missing(exer
     folder = copy_exercise(exercise, here, "en")
     (folder / "adding.py").write_text(DONE)
     (folder / "notes.txt").write_text("mine")
+    (folder / "TASK.md").write_text("I have done the first half.")
     (folder / "check.py").unlink()
     copy, _ = the_copy(here, exercise).next_hint()
     assert copy_exercise(exercise, here, "en") == folder
     assert (folder / "adding.py").read_text() == DONE
     assert (folder / "notes.txt").read_text() == "mine"
+    assert (folder / "TASK.md").read_text() == "I have done the first half."
     assert (folder / "check.py").exists()
     assert the_copy(here, exercise).note == copy.note
 
