@@ -28,6 +28,7 @@ def test_what_is_kept_is_read_again_with_where_it_comes_from(tmp_path: Path) -> 
 
 
 def test_writing_over_keeps_the_day_it_began_and_what_it_was(tmp_path: Path) -> None:
+    """Nothing is taken away before the new text stands (lessons D27)."""
     one = store(tmp_path)
     first = one.keep(draft("a", "One."), Place.PERSON)
     second = one.keep(draft("A!", "Two."), Place.PERSON)
@@ -135,6 +136,7 @@ def test_what_cannot_be_read_harms_nothing_else_and_is_told(tmp_path: Path) -> N
 
 
 def test_what_is_missing_in_a_file_is_made_up_for_and_told(tmp_path: Path) -> None:
+    """Front matter as people write it stops nothing and cuts nothing (lessons D23)."""
     one = store(tmp_path)
     folder = folders(tmp_path)[Place.PROJECT]
     folder.mkdir(parents=True)

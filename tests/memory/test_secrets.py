@@ -1,0 +1,51 @@
+"""Secrets are told by their looks, and what only speaks of them is none."""
+
+import pytest
+
+from harness.memory.secrets import secret_in
+from harness.secret import Secret
+from tests.agent.stage import KEY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEY,
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nabc",
+        "use ghp_" + "a1B2" * 9,
+        "xoxb-" + "1234567890-abc",
+        "AKIA" + "ABCDEFGHIJKLMNOP",
+        "AIza" + "b2" * 17,
+        "eyJhbGciOiJI.eyJzdWIiOiIx.c2ln",
+        "postgres://admin:hunter2@db.example/prod",
+        "Authorization: Bearer abcdef123456",
+        "password: hunter2!",
+        "The password is hunter22",
+        "API_KEY=0123abcd4567",
+        "パスワードは「himitsu123」です",
+    ],
+)
+def test_a_secret_is_found(text: str) -> None:
+    assert secret_in(f"Remember this. {text}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is in the keyring.",
+        "The token is kept in 1Password, under staging.",
+        "Passwords: never write them down.",
+        "Secrets come from $VAULT_TOKEN.",
+        "password = os.environ[...]",
+        "We use the risk-assessment-document-template.",
+        "https://example.com:8080/path@2",
+        "The tokenizer is fast: 100,000 tokens in 1 s.",
+        "パスワードは金庫にあります",
+    ],
+)
+def test_what_speaks_of_one_is_none(text: str) -> None:
+    assert secret_in(text) == ""
+
+
+def test_what_the_session_knows_is_found_whatever_it_looks_like() -> None:
+    assert secret_in("it is plum", (None, Secret(""), Secret("plum"))) == "the key of this session"
