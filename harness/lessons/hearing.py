@@ -23,6 +23,8 @@ from harness.lessons.exchanged import Exchanged
 from harness.practice.requests import messages, result_text
 from harness.tools.tool import shorten_line
 
+WHOLE = "200"
+
 
 class Hearing:
     """Listens to the wire of one conversation."""
@@ -40,20 +42,25 @@ class Hearing:
             self._heard = _common(history, self._sent)
         self._sent = history
         for message in history[self._heard :]:
-            if message.role == "user":
-                yield from self._from_user(message)
+            yield from self._from_user(message) if message.role == "user" else self._from_model(message)
         self._heard = len(history)
         self._step += 1
         yield StepStarted(self._step)
 
     def reply(self, exchange: Exchanged) -> Iterator[Event]:
-        """What the answer makes of it: words, and calls that the loop will carry out."""
-        if exchange.came:
+        """What the answer makes of it: words, and calls that the loop will carry out.
+
+        Of an answer with a fault in it only the next request tells whether it has arrived.
+        """
+        if exchange.came and exchange.answer == WHOLE:
             self._heard += 1
-            yield MessageAdded(Message("assistant", exchange.came), Origin.REPLY)
-            for block in exchange.came:
-                if block.get("type") == "tool_use":
-                    yield self._started(block)
+            yield from self._from_model(Message("assistant", exchange.came))
+
+    def _from_model(self, message: Message) -> Iterator[Event]:
+        yield MessageAdded(message, Origin.REPLY)
+        for block in message.content:
+            if block.get("type") == "tool_use":
+                yield self._started(block)
 
     def _from_user(self, message: Message) -> Iterator[Event]:
         results = [block for block in message.content if block.get("type") == "tool_result"]

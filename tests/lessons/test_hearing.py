@@ -40,8 +40,18 @@ def test_a_longer_turn_that_was_forgotten_is_not_told_again() -> None:
     assert turn.prompt == "next"
 
 
-def _told(hearing: Hearing, messages: list[Json], came: tuple[Block, ...]) -> list[Event]:
-    answer = "200" if came else "529 overloaded_error"
+def test_a_reply_that_was_cut_on_its_way_is_told_when_the_loop_has_it() -> None:
+    hearing = Hearing()
+    prompt = [_user("look")]
+    assert not _told(hearing, prompt, (CALL,), "200 with reset")[1:]
+    [turn] = _told(hearing, [_user("again")], (CALL,), "200 with cut_tool")
+    assert isinstance(turn, TurnStarted)
+    told = _told(hearing, [_user("again"), _assistant(CALL), _user(RESULT)], (HELLO,))
+    assert [type(event) for event in told] == [ToolStarted, ToolEnded]
+
+
+def _told(hearing: Hearing, messages: list[Json], came: tuple[Block, ...], answer: str = "200") -> list[Event]:
+    answer = answer if came else "529 overloaded_error"
     exchange = Exchanged(1, "m", 1, len(messages), 1, answer, "", "", "", {"messages": messages}, came)
     heard = [*hearing.request(exchange), *hearing.reply(exchange)]
     return [event for event in heard if isinstance(event, TurnStarted | ToolStarted | ToolEnded)]
