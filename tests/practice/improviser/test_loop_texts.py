@@ -3,7 +3,7 @@
 import pytest
 
 from harness.events import ArrivalKind, Arrived
-from harness.model import prompt
+from harness.model import hook_texts, prompt
 from harness.model.arrivals import arrivals_text
 from harness.permissions.values import Deny
 from harness.practice.improviser.summary_form import HEADING
@@ -61,6 +61,8 @@ def test_a_restated_request_is_found() -> None:
 
 def test_reminders_are_left_out() -> None:
     assert without_reminders("<system-reminder>list the files</system-reminder>\nread a.txt") == "read a.txt"
+    assert without_reminders(prompt.turn_facts(today="2026-11-21")) == ""
+    assert without_reminders(hook_texts.added([("house_rules", "list the files")])) == ""
 
 
 @pytest.mark.parametrize(
