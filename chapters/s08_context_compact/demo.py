@@ -1,0 +1,44 @@
+"""s08: an agent reads one log after the other, in front of a model with a small window."""
+
+from pathlib import Path
+
+from harness.agent import Agent
+from harness.events import CompactionEnded, Event, Notice
+from harness.lessons import Stage
+
+DAYS = 24
+LINES = 135
+
+
+def write_logs(folder: Path) -> None:
+    """A log for each day. Together they are larger than the window."""
+    for day in range(1, DAYS + 1):
+        lines = (f"order {day * 1_000 + number} was packed by the early shift" for number in range(LINES))
+        (folder / f"day-{day:02}.log").write_text("\n".join(lines) + "\n")
+
+
+def tell(stage: Stage, agent: Agent) -> None:
+    """Show what fills the window, and how often it had to be made emptier."""
+    use, done = agent.context_use(), agent.conversation.shortenings
+    parts = ", ".join(f"{part.name} {part.tokens:,}" for part in use.parts)
+    stage.show(Notice("info", f"{use.tokens:,} of {use.window:,} tokens: {parts}"))
+    stage.show(Notice("info", f"{done.drains} drains, {done.summaries} summaries, {done.cuts} cuts"))
+
+
+def originals(agent: Agent, event: Event) -> list[Path]:
+    """The files that hold the whole of what was drained; none when the event is about something else."""
+    calls = event.drained if isinstance(event, CompactionEnded) else ()
+    return [next(agent.outputs.glob(f"{call}.old*.txt")) for call in calls]
+
+
+async def demo(stage: Stage) -> None:
+    """After each drain the files of the originals are looked for, as the model could do."""
+    write_logs(stage.workspace)
+    async with stage.agent() as agent:
+        async for prompt in stage.prompts():
+            async for event in agent.run(prompt):
+                stage.show(event)
+                if files := originals(agent, event):
+                    characters = sum(len(file.read_text()) for file in files)
+                    stage.show(Notice("info", f"{len(files)} files hold the originals, {characters:,} characters"))
+            tell(stage, agent)
