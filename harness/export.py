@@ -12,6 +12,7 @@ from harness.errors import HarnessError
 from harness.events import (
     CompactionEnded,
     Event,
+    FaultOrdered,
     HistoryRepaired,
     HistoryReplaced,
     HookFailed,
@@ -242,6 +243,8 @@ def _note(event: Event) -> str:
             return f"{event.tool} was not allowed{': ' + event.why if event.why else ''}"
         case SettingChanged():
             return f"{event.name} is now {event.value}"
+        case FaultOrdered():
+            return f"broken on purpose: {event.typed}"
         case SessionResumed():
             return f"resumed with {event.model}"
         case Notice():

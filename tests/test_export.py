@@ -64,6 +64,7 @@ def test_the_page_tells_the_conversation_in_order() -> None:
         "> compacted by summary: 150,000 → 9,000 tokens",
         "It is read in one place.",
         "> model is now claude-opus-5-5",
+        "> broken on purpose: /fault 529 3",
         "> warning: the disk is nearly full",
         "## 2. You",
         "> And now?",

@@ -55,8 +55,9 @@ class Diary:
 
 def resilient(stage: Stage) -> Settings:
     """All retries, caps and compactions are on by default. Only a person can know which other model may answer."""
-    patience = dict.fromkeys(("watch_headers_s", "watch_quiet_bytes_s", "watch_content_bytes_s"), PATIENCE_S)
-    return stage.settings(fallback_models=(FALLBACK,), **patience)
+    silences = ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
+    patience = {f"watch_{silence}_s": PATIENCE_S for silence in silences}
+    return stage.settings(fallback_models=(FALLBACK,), watch_hint_s=PATIENCE_S / 4, **patience)
 
 
 async def demo(stage: Stage) -> None:

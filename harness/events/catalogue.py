@@ -60,6 +60,11 @@ class FaultOrdered(Event):
     order: str
     """As it is typed: "529 3", "grep timeout 2", or "off"."""
 
+    @property
+    def typed(self) -> str:
+        """The whole command: "/fault 529 3"."""
+        return f"{'/fault' if self.target == 'model' else '/toolfault'} {self.order}"
+
 
 @dataclass(frozen=True, slots=True)
 class Notice(Event):

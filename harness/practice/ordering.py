@@ -150,7 +150,7 @@ _ACTIONS: Mapping[str, Action] = MappingProxyType(
         "400": StatusFault(400, message="This request cannot be answered."),
         "401": StatusFault(401),
         "403": StatusFault(403),
-        "404": StatusFault(404, message="model: not here"),
+        "404": StatusFault(404, message="model: practice-0"),
         "413": StatusFault(413),
         "too-long": StatusFault(400, message="prompt is too long: 210000 tokens > 200000 maximum"),
         "image": StatusFault(400, message="messages.0.content.0: Could not process image"),

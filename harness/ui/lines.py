@@ -49,10 +49,8 @@ def line_of(event: Event) -> Line | None:
             return Line("→", f"{event.to_model} answers instead of {event.from_model}: {event.reason}", Tone.TROUBLE)
         case SettingChanged():
             return Line("→", f"{event.name.replace('_', ' ')} is now {event.value}")
-        case FaultOrdered(target="model", order=order):
-            return Line("↯", f"broken on purpose: /fault {order}", Tone.TROUBLE)
-        case FaultOrdered(order=order):
-            return Line("↯", f"broken on purpose: /toolfault {order}", Tone.TROUBLE)
+        case FaultOrdered():
+            return Line("↯", f"broken on purpose: {event.typed}", Tone.TROUBLE)
         case OutputCapChanged():
             return Line("↻", f"output cap {event.from_cap:,} → {event.to_cap:,} tokens: {event.reason}", Tone.TROUBLE)
         case Transition(code=code) if code in EXPLAINED:
