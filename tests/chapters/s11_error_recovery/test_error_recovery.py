@@ -1,0 +1,48 @@
+"""What the chapter shows, counted: every request, every wait, every way back."""
+
+import pytest
+
+from harness.events import Event, Notice, RetryScheduled, ToolEnded, Transition, TurnEnded
+from harness.events import TransitionCode as Code
+from harness.lessons import Exchanged, Take, lesson
+
+pytestmark = pytest.mark.anyio
+MOST_WAITING_S = 5.0
+
+
+async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many() -> None:
+    async with Take(lesson("s11"), scripted_only=True) as take:
+        await take.finished()
+        facts = [moment.fact for moment in take.moments]
+        report = (take.workspace / "report.txt").read_text()
+    events = [fact for fact in facts if isinstance(fact, Event)]
+    assert [event.code for event in events if isinstance(event, Transition)] == [
+        *(Code.NEXT_TURN, Code.COMPLETED),
+        *(Code.MAX_OUTPUT_TOKENS_ESCALATE, Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED),
+        *(Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED),
+        Code.API_ERROR,
+    ]
+    assert [(fact.answer, fact.max_tokens) for fact in facts if isinstance(fact, Exchanged)] == [
+        ("429 rate_limit_error", 8_000),
+        ("200", 8_000),
+        ("200 with reset", 8_000),
+        ("200", 8_000),
+        ("200 with cut_tool", 8_000),
+        ("200", 64_000),
+        ("200", 8_000),
+        ("200", 8_000),
+        ("400 invalid_request_error", 8_000),
+        ("200", 16_000),
+        *[("529 overloaded_error", 8_000)] * 3,
+        ("200", 8_000),
+        ("401 authentication_error", 8_000),
+    ]
+    waits = [event.delay_s for event in events if isinstance(event, RetryScheduled)]
+    assert waits[0] == 1.0
+    assert sum(waits) < MOST_WAITING_S
+    assert [event.tool for event in events if isinstance(event, ToolEnded)] == ["read_file", "write_file"]
+    assert report == "Oven 2 stood still from 00:04 to 04:30 because of fuse F3."
+    assert sum(isinstance(event, Notice) for event in events) == 4
+    ended = [event for event in events if isinstance(event, TurnEnded)]
+    assert ended[1].answer.count("40 loaves moved to oven 1.") == 1
+    assert "ANTHROPIC_API_KEY" in ended[3].reason
