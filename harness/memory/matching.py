@@ -8,6 +8,9 @@ from harness.memory.values import Memory
 WEIGHTS = (4, 2, 1)
 """What a word counts for that stands in the name, in the description, in the text."""
 
+STEM = 6
+"""Letters by which words are told apart, so that "indented" finds "indentation"."""
+
 _WORD = re.compile(r"[^\W_]+")
 _WITHOUT_SPACES = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)")
 """Kana and kanji, which are written without spaces between words."""
@@ -29,8 +32,8 @@ def matching(query: str, memories: Sequence[Memory]) -> tuple[Memory, ...]:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words that tell something; of writing without spaces each pair of neighbours."""
-    return frozenset(_words(text)) - _SMALL
+    """The stems of the words that tell something; of writing without spaces each pair of neighbours."""
+    return frozenset(_words(text))
 
 
 def _words(text: str) -> Iterable[str]:
@@ -38,8 +41,8 @@ def _words(text: str) -> Iterable[str]:
         for part in _WITHOUT_SPACES.split(run):
             if _WITHOUT_SPACES.fullmatch(part):
                 yield from (part[at : at + 2] for at in range(max(1, len(part) - 1)))
-            elif part:
-                yield part
+            elif part not in _SMALL:
+                yield (part.removesuffix("s") if len(part) > 3 else part)[:STEM]
 
 
 def _score(wanted: frozenset[str], memory: Memory) -> int:

@@ -8,7 +8,7 @@ from harness.secret import Secret
 _NAMED = (
     # a word for a secret, a sign that its value follows, and a value with more in it than letters
     r"(?:pass(?:word|wd|phrase)|secret|token|api[ _-]?key|credentials?|パスワード|暗証番号)[\"'`]?\s*"
-    r"(?:[:=：＝]|\bis\b|は)\s*[\"'「`]?"
+    r"(?:\b(?:of|for|to|on)\b[^:=\n]{1,60}?)?(?:[:=：＝]|\bis\b|は)\s*[\"'「`]?"
     r"(?=[!-~]*[0-9!#$%^&*+~])[^\s\"'「」`<>{}()\[\]$]{6,}"
 )
 _KINDS = tuple(

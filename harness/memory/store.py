@@ -178,9 +178,7 @@ class MemoryStore:
         if len(description) > LONGEST_DESCRIPTION:
             raise StoreError(f"The description has {len(description)} characters; {LONGEST_DESCRIPTION} are the most.")
         if secret := secret_in(f"{draft.name}\n{draft.description}\n{text}", self._secrets):
-            raise StoreError(
-                f"It seems to hold {secret}. What is secret is not written down; say where it is kept instead."
-            )
+            raise StoreError(f"It seems to hold {secret}, which is not written down. Say where it is kept instead.")
         at = float(int(self._now()))
         file = self.folders[place] / f"{name}{SUFFIX}"
         made = Memory(

@@ -21,6 +21,7 @@ from tests.agent.stage import KEY
         "Authorization: Bearer abcdef123456",
         "password: hunter2!",
         "The password is hunter22",
+        "The password of the test server is plum-tree-77.",
         "API_KEY=0123abcd4567",
         "パスワードは「himitsu123」です",
     ],
@@ -33,6 +34,7 @@ def test_a_secret_is_found(text: str) -> None:
     "text",
     [
         "The password is in the keyring.",
+        "The password for staging is kept in the vault.",
         "The token is kept in 1Password, under staging.",
         "Passwords: never write them down.",
         "Secrets come from $VAULT_TOKEN.",

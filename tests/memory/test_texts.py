@@ -59,6 +59,7 @@ def test_a_question_finds_the_memories_that_share_its_words() -> None:
     tabs, release = made(1, "Indentation", "Tabs, everywhere."), made(2, "リリースは金曜日", "午後。")
     both = [tabs, release]
     assert matching("Do I want TABS or spaces?", both) == (tabs,)
+    assert matching("how should this be indented", both) == (tabs,)
     assert matching("リリースの日はいつ", both) == (release,)
     assert matching("what do you know about me", both) == ()
     newer = made(3, "Tabs", "x", NOON + 1)

@@ -1,0 +1,1 @@
+"""Chapter s09: facts that outlive a compaction and a session."""
