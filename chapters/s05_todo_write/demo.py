@@ -7,7 +7,6 @@ from harness.events import Event, ItemStatus, Notice, PlanChanged, PlanItem
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import Journal, read, replay, session_folder
 from harness.lessons import Stage
-from harness.tools.planning import MARKS
 
 
 def plan_in(events: Iterable[Event]) -> tuple[PlanItem, ...]:
@@ -18,7 +17,7 @@ def plan_in(events: Iterable[Event]) -> tuple[PlanItem, ...]:
 
 def written(plan: Iterable[PlanItem]) -> str:
     """The plan as a person reads it."""
-    return "; ".join(f"{MARKS[item.status]} {item.text}" for item in plan)
+    return "; ".join(f"{item.status.mark} {item.text}" for item in plan)
 
 
 class PlanKeeper:

@@ -207,6 +207,11 @@ class ItemStatus(StrEnum):
     IN_PROGRESS = "in_progress"
     DONE = "done"
 
+    @property
+    def mark(self) -> str:
+        """The box before the item in a list."""
+        return {"pending": "[ ]", "in_progress": "[▸]", "done": "[x]"}[self.value]
+
 
 @dataclass(frozen=True, slots=True)
 class PlanItem:

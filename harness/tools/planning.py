@@ -17,7 +17,6 @@ from harness.tools.arguments import Arguments, broken_rule
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
 MOST_ITEMS = 20
-MARKS = {ItemStatus.PENDING: "[ ]", ItemStatus.IN_PROGRESS: "[▸]", ItemStatus.DONE: "[x]"}
 
 
 def _one_line(text: str) -> str:
@@ -99,7 +98,7 @@ def todo_write_tool() -> Tool:
 def _told(plan: Sequence[PlanItem]) -> str:
     if not plan:
         return "The list is empty."
-    lines = [f"{MARKS[item.status]} {item.text}" + _needs(item.tools) for item in plan]
+    lines = [f"{item.status.mark} {item.text}" + _needs(item.tools) for item in plan]
     return "\n".join([*lines, f"{_counted(plan)}."])
 
 

@@ -17,6 +17,7 @@ from harness.events import (
     PauseReported,
     PermissionAnswered,
     PermissionAsked,
+    PlanChanged,
     RequestSent,
     StuckReported,
     TextDelta,
@@ -31,6 +32,7 @@ from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line, Tone
 from harness.ui.lines import line_of, seconds
 from harness.ui.outcomes import OUTCOMES, ending_line
+from harness.ui.plan_lines import plan_line
 from harness.ui.shown_text import Mark, ShownText
 from harness.ui.stuck_report import stuck_lines
 from harness.ui.work_lines import DELEGATES, WorkLines
@@ -103,6 +105,8 @@ class Plain:
             case CheckpointMade():
                 if (line := self._left_out.line(event)) is not None:
                     self.line(line)
+            case PlanChanged():
+                self.line(plan_line(event))
             case PermissionAnswered(answer="always", tool=tool):
                 self.line(Line("·", f"{tool} will not ask for this again in this session"))
             case _:

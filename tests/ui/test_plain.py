@@ -8,6 +8,7 @@ from harness.events import (
     CheckpointMade,
     Event,
     FaultKind,
+    ItemStatus,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -15,6 +16,8 @@ from harness.events import (
     Origin,
     PartialDiscarded,
     PermissionAsked,
+    PlanChanged,
+    PlanItem,
     RetryScheduled,
     Rung,
     TextDelta,
@@ -91,6 +94,12 @@ def test_text_that_comes_differently_is_marked() -> None:
 def test_a_tool_call_is_one_line() -> None:
     shown = printed([tool("1", "make test"), result("1", ToolOutcome.ERROR, "exit 2")])
     assert shown == "○ bash make test … ✗ failed, exit 2, 0.2 s\n"
+
+
+def test_a_plan_is_shown_whole() -> None:
+    items = (PlanItem("read", ItemStatus.DONE), PlanItem("write", ItemStatus.IN_PROGRESS), PlanItem("test"))
+    assert printed([PlanChanged(items)]) == "· plan: [x] read; [▸] write; [ ] test\n"
+    assert printed([PlanChanged(())]) == "· plan: nothing is left of it\n"
 
 
 def test_calls_side_by_side_each_have_a_line() -> None:
