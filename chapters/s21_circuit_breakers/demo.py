@@ -13,6 +13,7 @@ from harness.tools.tool import Effect, Tool
 from harness.tools.toolbox import standard_tools
 
 STOCK = {"lamp": 4, "chair": 11}
+PROMPTS_WHILE_AWAY = 2
 
 
 async def answer(reader: StreamReader, writer: StreamWriter) -> None:
@@ -65,12 +66,14 @@ def opened(event: object) -> bool:
 
 
 async def demo(stage: Stage) -> None:
-    """Each prompt begins while the server is away. It is repaired as soon as the breaker has opened."""
-    shop = Shop()
+    """The first prompts begin while the server is away. It is repaired as soon as the breaker has opened."""
+    shop, number = Shop(), 0
     await shop.open()
     async with stage.agent(tools=[*standard_tools(), stock_tool(shop)]) as agent:
         async for prompt in stage.prompts():
-            await shop.close()
+            number += 1
+            if number <= PROMPTS_WHILE_AWAY:
+                await shop.close()
             async for event in agent.run(prompt):
                 stage.show(event)
                 if opened(event):
