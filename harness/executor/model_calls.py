@@ -232,11 +232,14 @@ class ModelCalls:
         """Load the vocabulary, in a thread, once the size of the prompt begins to matter: it takes 80 MB."""
         if self._loading is None and situation.prompt_tokens > situation.window * EXACT_FROM:
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._counter.load)
-            self._loading.add_done_callback(lambda _: self._measure_anew())
+            roughly = not self._counter.loaded  # another agent of this session may have loaded it already
+            self._loading.add_done_callback(lambda _: self._measure_anew(roughly=roughly))
 
-    def _measure_anew(self) -> None:
-        """What was learned about a model holds for the old way of counting only."""
-        self._estimator = Estimator(self._counter)
+    def _measure_anew(self, *, roughly: bool) -> None:
+        """What was learned about a model by the rule of thumb is put into the terms of the vocabulary."""
+        messages = self._conversation.messages
+        before = TokenCounter().count_request(self.system, self.tools, messages) if roughly else 0
+        self._estimator = self._estimator.recounted(before, self.counted(messages))
 
     def _checked(self) -> tuple[Message, ...]:
         conversation = self._conversation

@@ -186,6 +186,19 @@ class Estimator:
         else:
             self._anchors[model] = _Anchor(request_count + reply_count, usage.prompt + usage.output)
 
+    def recounted(self, before: int, after: int) -> "Estimator":
+        """The same knowledge for a counter that counts otherwise: a request that had `before` tokens has `after` now.
+
+        Without this the estimate would jump when the vocabulary arrives, and a history be shortened too early or late.
+        """
+        other = Estimator(self.counter)
+        if before > 0 and after > 0:
+            for model, ratio in self._ratios.items():
+                other._ratios[model] = min(max(ratio * before / after, self.RATIO_MIN), self.RATIO_MAX)
+            for model, anchor in self._anchors.items():
+                other._anchors[model] = _Anchor(round(anchor.counted * after / before), anchor.tokens)
+        return other
+
     def reset(self) -> None:
         """Forget the known sizes, after a compaction or another change of the history. The ratios stay."""
         self._anchors.clear()

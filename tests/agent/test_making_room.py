@@ -162,8 +162,9 @@ def results_in(body: Json) -> list[str]:
 
 
 def numbered(number: int, characters: int) -> str:
-    """A tool call, for a script, whose result begins with its number."""
-    command = f"echo result {number}; head -c {characters} /dev/zero | tr '\\\\0' x"
+    """A tool call, for a script, whose result begins with its number. Its text has about as many tokens with the
+    vocabulary as by the rule of thumb, so that it does not matter when the vocabulary is there."""
+    command = f"echo result {number}; yes 'order 1012 was packed by the 2 early shifts' | head -c {characters}"
     return f'{{ name = "bash", input = {{ command = "{command}" }} }}'
 
 

@@ -227,3 +227,26 @@ def test_over_a_conversation_the_estimate_is_close(true_ratio: float, overhead: 
         added = chance.randint(50, 2_000)
         counted += added
         tokens += added * true_ratio * chance.uniform(0.85, 1.15)
+
+
+@given(
+    counted=st.integers(2_000, 100_000),
+    tokens=st.integers(2_000, 150_000),
+    more=st.integers(0, 5_000),
+    factor=st.floats(0.7, 1.4),
+)
+def test_knowledge_survives_another_way_of_counting(counted: int, tokens: int, more: int, factor: float) -> None:
+    known = Estimator(TokenCounter())
+    known.observe("m", counted, Usage(input=tokens))
+    anew = known.recounted(counted, round(counted * factor))
+    assert anew.estimate("m", round(counted * factor)) == tokens
+    if 0.8 / 0.7 <= known.ratio("m") <= 2.5 * 0.7:
+        assert anew.ratio("m") == pytest.approx(known.ratio("m") / factor, rel=0.01)
+        after = anew.estimate("m", round((counted + more) * factor))
+        assert after == pytest.approx(known.estimate("m", counted + more), rel=0.02, abs=5)
+
+
+def test_nothing_is_known_from_requests_that_cannot_be_compared() -> None:
+    known = Estimator(TokenCounter())
+    known.observe("m", 5_000, Usage(input=9_000))
+    assert known.recounted(0, 10).estimate("m", 1_000) == Estimator(TokenCounter()).estimate("m", 1_000)
