@@ -16,6 +16,7 @@ from harness.practice.order_words import MODEL_KINDS, TOOL_KINDS
 from harness.session import open_session
 from harness.settings import load
 from tests.agent.stage import calls, played, run, says, stage, summarises
+from tests.agent.test_agents import hired, task
 
 pytestmark = pytest.mark.anyio
 
@@ -161,3 +162,13 @@ async def test_the_built_in_model_can_be_broken_before_it_has_started_and_the_jo
         assert second.codes == [Code.COMPLETED]
         kept = [record.event for record in read(session.path).records]
         assert [event.order for event in kept if isinstance(event, FaultOrdered)] == ["400 2", "off"]
+
+
+async def test_a_tool_is_broken_for_the_agents_that_work_for_the_agent_as_well(tmp_path: Path) -> None:
+    script = calls(task()) + hired(calls(run("never"))) + hired(says("It did not work.")) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        here.agent.break_tool("bash missing")
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert here.ran() == {}
+        assert "waiting: nothing" in here.agent.break_tool("").splitlines()
