@@ -13,40 +13,62 @@ MODEL = "practice-1"
 MAX_TOKENS = 8_000
 LIMIT_S = 30
 MOST_CHARACTERS = 20_000
+NO_PROXY = {"all://127.0.0.1": None}
+"""The model of the course is on this machine: the way to it leads through no proxy."""
+
+Messages = list[MessageParam]
 
 BASH: ToolParam = {
     "name": "bash",
-    "description": "Run a command line with bash and read what it prints.",
+    "description": "Run a command line and read what it prints.",
     "input_schema": {
         "type": "object",
-        "properties": {"command": {"type": "string", "description": "The command line."}},
+        "properties": {"command": {"type": "string"}},
         "required": ["command"],
     },
 }
 
 
 def run_bash(command: str, folder: Path) -> str:
-    """What a command printed, and how it ended. It gets no keyboard and a time limit."""
+    """What a command printed, and how it ended."""
     try:
         done = run(
-            ["bash", "-c", command], cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, timeout=LIMIT_S, check=False
+            ["bash", "-c", command],
+            cwd=folder,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
+            timeout=LIMIT_S,
+            check=False,
         )
     except TimeoutExpired:
         return f"[stopped: no end after {LIMIT_S} s]"
-    printed = done.stdout.decode("utf-8", "replace")[-MOST_CHARACTERS:]
-    return f"{printed}[exit code {done.returncode}]"
+    printed = done.stdout.decode("utf-8", "replace")
+    return f"{printed[-MOST_CHARACTERS:]}[exit code {done.returncode}]"
 
 
-async def run_turn(client: AsyncAnthropic, messages: list[MessageParam], folder: Path) -> None:
-    """Ask the model, run what it asks for, tell it what came out; again, until it asks for nothing."""
+async def run_turn(client: AsyncAnthropic, messages: Messages, folder: Path) -> None:
+    """Ask, run what is asked for, tell what came out; until nothing is."""
     while True:
-        reply = await client.messages.create(model=MODEL, max_tokens=MAX_TOKENS, tools=[BASH], messages=messages)
+        reply = await client.messages.create(
+            model=MODEL,
+            max_tokens=MAX_TOKENS,
+            tools=[BASH],
+            messages=messages,
+        )
         messages.append({"role": "assistant", "content": reply.content})
         results: list[ToolResultBlockParam] = []
         for block in reply.content:
             if block.type == "tool_use":
-                output = await asyncio.to_thread(run_bash, str(block.input["command"]), folder)
-                results.append({"type": "tool_result", "tool_use_id": block.id, "content": output})
+                command = str(block.input["command"])
+                output = await asyncio.to_thread(run_bash, command, folder)
+                results.append(
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": block.id,
+                        "content": output,
+                    }
+                )
         if not results:
             return
         messages.append({"role": "user", "content": results})
@@ -54,13 +76,18 @@ async def run_turn(client: AsyncAnthropic, messages: list[MessageParam], folder:
 
 async def demo(stage: Stage) -> None:
     """A conversation: one list of messages that grows."""
-    messages: list[MessageParam] = []
-    straight = DefaultAsyncHttpxClient(mounts={"all://127.0.0.1": None})  # the model is on this machine: no proxy
-    async with AsyncAnthropic(base_url=stage.address, api_key="none", max_retries=0, http_client=straight) as client:
+    messages: Messages = []
+    client = AsyncAnthropic(
+        base_url=stage.address,
+        api_key="none",
+        max_retries=0,
+        http_client=DefaultAsyncHttpxClient(mounts=NO_PROXY),
+    )
+    async with client:
         async for prompt in stage.prompts():
             before = len(messages)
             messages.append({"role": "user", "content": prompt})
             try:
                 await run_turn(client, messages, stage.workspace)
             except APIError:
-                del messages[before:]  # all this loop can do about a failed request: forget the whole turn
+                del messages[before:]

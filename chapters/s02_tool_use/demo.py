@@ -3,18 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired, run
 from typing import Any
 
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
-from anthropic.types import MessageParam, ToolParam, ToolResultBlockParam, ToolUseBlock
+from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 
+from chapters.s01_agent_loop.demo import MAX_TOKENS, MODEL, NO_PROXY, Messages, run_bash
 from harness.lessons import Stage
 
-MODEL = "practice-1"
-MAX_TOKENS = 8_000
-LIMIT_S = 30
-MOST_CHARACTERS = 20_000
 MOST_LINES = 200
 
 
@@ -23,15 +19,8 @@ class Refusal(Exception):  # noqa: N818 - an answer to the model, not a mistake 
 
 
 def bash(folder: Path, command: str) -> str:
-    """Run a command line."""
-    try:
-        done = run(
-            ["bash", "-c", command], cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, timeout=LIMIT_S, check=False
-        )
-    except TimeoutExpired:
-        raise Refusal(f"stopped: no end after {LIMIT_S} s") from None
-    printed = done.stdout.decode("utf-8", "replace")[-MOST_CHARACTERS:]
-    return f"{printed}[exit code {done.returncode}]"
+    """Run a command line, as in s01."""
+    return run_bash(command, folder)
 
 
 def read_file(folder: Path, path: str, offset: int = 1) -> str:
@@ -123,12 +112,18 @@ async def answer(call: ToolUseBlock, folder: Path) -> ToolResultBlockParam:
         return {**result, "content": f"Error: {error}", "is_error": True}
 
 
-async def run_turn(client: AsyncAnthropic, messages: list[MessageParam], folder: Path) -> None:
-    """The loop of s01. Only two things changed: which tools are offered, and who answers a call."""
+async def run_turn(client: AsyncAnthropic, messages: Messages, folder: Path) -> None:
+    """The loop of s01; new are the tools it offers, and who answers a call."""
     while True:
-        reply = await client.messages.create(model=MODEL, max_tokens=MAX_TOKENS, tools=TOOLS, messages=messages)
+        reply = await client.messages.create(
+            model=MODEL,
+            max_tokens=MAX_TOKENS,
+            tools=TOOLS,
+            messages=messages,
+        )
         messages.append({"role": "assistant", "content": reply.content})
-        results = [await answer(block, folder) for block in reply.content if block.type == "tool_use"]
+        calls = [block for block in reply.content if block.type == "tool_use"]
+        results = [await answer(call, folder) for call in calls]
         if not results:
             return
         messages.append({"role": "user", "content": results})
@@ -136,9 +131,14 @@ async def run_turn(client: AsyncAnthropic, messages: list[MessageParam], folder:
 
 async def demo(stage: Stage) -> None:
     """A conversation: one list of messages that grows."""
-    messages: list[MessageParam] = []
-    straight = DefaultAsyncHttpxClient(mounts={"all://127.0.0.1": None})  # the model is on this machine: no proxy
-    async with AsyncAnthropic(base_url=stage.address, api_key="none", max_retries=0, http_client=straight) as client:
+    messages: Messages = []
+    client = AsyncAnthropic(
+        base_url=stage.address,
+        api_key="none",
+        max_retries=0,
+        http_client=DefaultAsyncHttpxClient(mounts=NO_PROXY),
+    )
+    async with client:
         async for prompt in stage.prompts():
             before = len(messages)
             messages.append({"role": "user", "content": prompt})
