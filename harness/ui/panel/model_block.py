@@ -54,7 +54,7 @@ def after(model: ModelView, event: Event, at: float, resting: Phase) -> ModelVie
         case StepStarted():
             return _in(replace(model, discarded_characters=0), Phase.DECIDING, at)
         case RequestSent():
-            return _asked(model, event, at)
+            return _asked(replace(model, chosen=model.chosen or event.model), event, at)
         case ReplyReceived():
             return _in(replace(model, fault=None), _resting(model, resting), at)
         case FaultOccurred(fault=fault, attempt=attempt):

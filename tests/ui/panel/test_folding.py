@@ -212,6 +212,11 @@ def test_each_event_leads_to_its_phase(events: Sequence[Event], phase: Phase) ->
     assert after(*events).model.phase is phase
 
 
+def test_where_no_session_has_told_of_a_model_the_first_one_asked_is_no_fallback() -> None:
+    panel = folded(timed([TurnStarted(1, "hi"), RequestSent(MODEL, 8_000, 900, 1)])).now
+    assert (panel.model.chosen, panel.model.active) == (MODEL, MODEL)
+
+
 def test_after_work_outside_a_turn_nothing_is_under_way() -> None:
     over = ended(TransitionCode.COMPLETED, "answered")
     shell = ToolStarted("shell-1", "bash", "ls", {}), ToolEnded("shell-1", "bash", ToolOutcome.OK, "", 0.1)
