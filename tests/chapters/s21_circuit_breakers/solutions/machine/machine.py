@@ -1,4 +1,4 @@
-"""A breaker. Two functions are missing; exercise.toml says what they have to do."""
+"""A breaker. Two functions are missing; TASK.md says what they have to do."""
 
 from dataclasses import dataclass, replace
 

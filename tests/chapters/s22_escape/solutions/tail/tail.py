@@ -1,4 +1,4 @@
-"""Does the end of a stream repeat? One function is missing; exercise.toml says what it has to do."""
+"""Does the end of a stream repeat? One function is missing; TASK.md says what it has to do."""
 
 from collections.abc import Sequence
 

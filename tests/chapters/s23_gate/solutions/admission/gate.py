@@ -1,4 +1,4 @@
-"""A gate. Two methods are missing; exercise.toml says what they have to do."""
+"""A gate. Two methods are missing; TASK.md says what they have to do."""
 
 from dataclasses import dataclass, field
 
