@@ -10,7 +10,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-KEYS: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
+KeyTable = Sequence[tuple[str, Sequence[tuple[str, str]]]]
+"""Titles, and below each the keys and what they do."""
+
+KEYS: KeyTable = (
     (
         "While a turn runs",
         (
@@ -48,11 +51,11 @@ KEYS: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
 )
 
 
-def keys_content() -> Content:
-    """The table as text."""
-    width = max(len(key) for _, rows in KEYS for key, _ in rows)
+def keys_content(keys: KeyTable = KEYS) -> Content:
+    """A table as text."""
+    width = max(len(key) for _, rows in keys for key, _ in rows)
     lines: list[Content] = []
-    for title, rows in KEYS:
+    for title, rows in keys:
         lines += [Content.styled(title, "bold")]
         lines += [Content.assemble("  ", (f"{key:<{width}}", "$text-accent"), "  ", text) for key, text in rows]
         lines += [Content("")]
@@ -76,6 +79,10 @@ class KeysScreen(ModalScreen[None]):
         Binding("escape,f1,q,enter,question_mark,ctrl+c", "dismiss", "close", show=False, priority=True)
     ]
 
+    def __init__(self, keys: KeyTable = KEYS) -> None:
+        super().__init__()
+        self._keys = keys
+
     def compose(self) -> ComposeResult:
         with VerticalScroll():
-            yield Static(keys_content(), markup=False)
+            yield Static(keys_content(self._keys), markup=False)

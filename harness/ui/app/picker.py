@@ -30,6 +30,7 @@ class Picker(ModalScreen[int | None]):
         & .hint { text-style: none; color: $text-muted; }
     }
     """
+    AUTO_FOCUS = "OptionList"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "dismiss(None)", "leave it", show=False, priority=True)
     ]

@@ -35,6 +35,7 @@ class Views:
         redrawn: Callable[[Panel], None],
         *,
         clock: Callable[[], float] = time.time,
+        moves: Callable[[], bool] = lambda: True,
     ) -> None:
         """
         Args:
@@ -43,11 +44,13 @@ class Views:
             actions: what can be pressed now.
             redrawn: called after the panel was drawn, with what is shown now.
             clock: Unix time; for a recorded session that of the record.
+            moves: whether that time goes by; where it stands still there is nothing to draw again.
         """
         self._stage = stage
         self._actions = actions
         self._redrawn = redrawn
         self._clock = clock
+        self._moves = moves
         self.transcript = Transcript()
         self.fold = PanelFold()
         self.shown_step: int | None = None
@@ -158,6 +161,8 @@ class Views:
 
     def _moving(self) -> float | None:
         """Seconds until the next whole second of a countdown, or of how long something has been running."""
+        if not self._moves():
+            return None
         panel = self.fold.now
         now = self._clock()
         if (retry := panel.model.retry) is not None and retry.retry_at > now:
