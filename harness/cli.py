@@ -208,6 +208,7 @@ def _learn(parser: "ArgumentParser") -> None:
     add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
     add("--language", choices=("en", "ja"), help="English or Japanese; it is kept")
     add("--restart", action="store_true", help="begin the chapter at its beginning")
+    add("--exercise", nargs="?", const="", metavar="NAME", help="copy its exercise to where you are; no NAME: all")
 
 
 def _practice(parser: "ArgumentParser") -> None:

@@ -104,7 +104,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
-SCREEN = ("ui/app/", "ui/panel/", "ui/transcript/", "ui/serving/driver.py")
+SCREEN = ("ui/app/", "ui/panel/", "ui/transcript/", "ui/learning/screen/", "ui/serving/driver.py")
 """What draws: loaded with the screen and not before, so that textual may stand at its top."""
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 

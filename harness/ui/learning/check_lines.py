@@ -56,8 +56,6 @@ WHY: Mapping[Trouble, Text] = MappingProxyType(
     }
 )
 """What each trouble means. {text} is said by the code or its check."""
-ABOUT_THE_TASK = (Trouble.ASSERTION, Trouble.RAISED)
-"""After these the check's own sentence says what it means; the others explain themselves."""
 LINE = Text("line {line}: ", "{line} 行目: ")
 PRINTED = Text("Your code printed:", "コードの出力:")
 MORE = Text("… {more:,} more bytes", "… ほかに {more:,} バイト")
@@ -155,8 +153,7 @@ def _result(checked: Checked, result: CheckResult, language: Language) -> Iterat
     else:
         yield f"✗ {result.check.wants.into(language)}"
         yield from _why(checked, result.failure, language, "    ")
-        if result.failure.trouble in ABOUT_THE_TASK:
-            yield f"    {result.check.wrong.into(language)}"
+        yield f"    {result.check.wrong.into(language)}"
 
 
 def _why(checked: Checked, failure: Failure, language: Language, before: str) -> Iterator[str]:

@@ -5,15 +5,19 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from pathlib import Path
 
+from harness.errors import SettingsError
 from harness.lessons import Language, Lesson, Progress, lesson, lessons
 from harness.settings import Settings
 from harness.ui.learning import words
 from harness.ui.learning.in_lines import play, step
+from harness.ui.learning.practising import copied
 from harness.ui.learning.standing import standings, to_go_on_with
 from harness.ui.learning.telling import Telling
 from harness.ui.learning.typed import TypedLines
 from harness.ui.plain import has_colours
+from harness.ui.screen_choice import screen_wanted
 from harness.ui.stopping import until_stopped
 
 
@@ -25,11 +29,21 @@ def learn(settings: Settings, options: Namespace) -> int:
     language = language_of(progress, os.environ)
     if progress.set_aside is not None:
         print(f"the progress could not be read; it was put aside as {progress.set_aside}", file=sys.stderr)
-    if options.list or options.lesson is None:
+    if options.exercise is not None:
+        return copy(options, language)
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    on_screen = not (options.list or options.auto) and screen_wanted(settings.plain, os.environ, streams)
+    if options.list:
         return tell_all(progress, language)
-    chapter = lesson(options.lesson)
-    if options.restart:
+    chapter = None if options.lesson is None else lesson(options.lesson)
+    if chapter is not None and options.restart:
         progress.restart(chapter.id)
+    if on_screen:
+        from harness.ui.learning.screen.app import learn_on_screen
+
+        return learn_on_screen(chapter, language, progress, Path.cwd())
+    if chapter is None:
+        return tell_all(progress, language)
     if options.auto:
         return play_through(chapter, language)
     return _step_in_lines(chapter, language, progress)
@@ -55,6 +69,15 @@ def tell_all(progress: Progress, language: Language) -> int:
         print(words.GO_ON.into(language).format(id=following.lesson.id))
     else:
         print(words.ALL_DONE.into(language))
+    return 0
+
+
+def copy(options: Namespace, language: Language) -> int:
+    """Copy exercises of a chapter to where the learner is; returns the exit code."""
+    if options.lesson is None:
+        raise SettingsError("Which chapter's exercise? Type `harness learn s11 --exercise`, for example.")
+    for line in copied(lesson(options.lesson), options.exercise, Path.cwd(), language):
+        print(line)
     return 0
 
 

@@ -3,14 +3,18 @@
 import asyncio
 import unicodedata
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from harness.errors import HarnessError
-from harness.lessons import Lesson, LessonError, Moment, Progress, Take, readme
+from harness.lessons import LessonError, Moment, Progress, Take, readme
 from harness.ui.learning import words
+from harness.ui.learning.practising import copied
+from harness.ui.learning.standing import where_to_begin
 from harness.ui.learning.telling import READ_BEFORE_THE_END, Telling, tell
 from harness.ui.learning.typed import TypedLines
 from harness.ui.learning.walk import Walk
+from harness.ui.line import Line
 from harness.ui.questions import PlainAsker
 
 LEAVE = frozenset({"q", "quit", "exit", "/exit", "/quit"})
@@ -54,11 +58,6 @@ async def step(telling: Telling, typed: TypedLines, progress: Progress) -> None:
                     await talk.go(place)
                 fresh = await talk.run()
                 place = 0
-
-
-def where_to_begin(lesson: Lesson, progress: Progress) -> int:
-    """The beat at which a learner left a chapter; 0 for one that is new or done."""
-    return 0 if progress.done(lesson.id) else min(progress.beat(lesson.id), len(lesson.beats) - 1)
 
 
 async def _play_beats(walk: Walk, telling: Telling) -> None:
@@ -166,10 +165,24 @@ class _Talk:
                 await self.go(self._walk.place - 1)
             case _ if key in self._keys:
                 self._keys[key]()
+            case "e":
+                self._copy("")
+            case _ if key.startswith(("/fault", "/toolfault")):
+                await self._break(line)
             case _ if key.startswith("/") or len(key) == 1:
                 self._telling.say(words.NOT_UNDERSTOOD, typed=line.split()[0])
             case _:
                 await self._prompt(line)
+
+    async def _break(self, line: str) -> None:
+        await self._to_the_end()
+        command, _, order = line.partition(" ")
+        break_ = self._take.break_model if command.lower() == "/fault" else self._take.break_tool
+        self._telling.lines.say(break_(order.strip()))
+
+    def _copy(self, name: str) -> None:
+        for text in copied(self._walk.lesson, name, Path.cwd(), self._telling.language):
+            self._telling.lines.line(Line("·", text))
 
     def _switch_language(self) -> None:
         telling = self._telling

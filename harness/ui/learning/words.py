@@ -33,6 +33,19 @@ LIVE = Text(
     "From here on the agent of the chapter is yours: what you type is a prompt.",
     "ここからは章のエージェントを自由に使えます。打ったものがそのままプロンプトになります。",
 )
+LIVE_ON_SCREEN = Text(
+    "From here on the agent of the chapter is yours: p types a prompt, f breaks something.",
+    "ここからは章のエージェントを自由に使えます。p でプロンプトを打ち、f で壊します。",
+)
+NOTHING_AFTER_ON_SCREEN = Text(
+    "this is the end; p types a prompt, g opens another chapter",
+    "ここが最後です。p でプロンプト、g でほかの章へ進みます",
+)
+CHOOSE = Text("Which chapter?", "どの章にしますか")
+CONVERSATION = Text("conversation", "会話")
+TEXT = Text("text", "本文")
+WIRE = Text("wire", "通信")
+WORKS = Text("works …", "動作中 …")
 JUMPED = Text(
     "Going to the end of the chapter first; b goes back to the beats.",
     "先に章の最後へ進みます。b で戻れます。",
@@ -40,6 +53,11 @@ JUMPED = Text(
 FRESH = Text("The chapter begins anew.", "章を最初からやり直します。")
 NO_WIRE = Text("Nothing went over the wire up to here.", "ここまでは何も通信していません。")
 NO_EXERCISE = Text("This chapter has no exercise.", "この章に演習はありません。")
+COPIED = Text('exercise "{title}": {folder}', "演習「{title}」: {folder}")
+TO_DO = Text(
+    "read TASK.md there, edit {file}, then: harness check {folder}",
+    "TASK.md を読み、{file} を編集して、次を実行: harness check {folder}",
+)
 LANGUAGE = Text("The course speaks English now.", "これからは日本語で表示します。")
 NOT_UNDERSTOOD = Text(
     "{typed} is no command; ? lists the keys.", "{typed} というコマンドはありません。? でキー一覧を表示します。"

@@ -1,1 +1,0 @@
-"""The course on the screen and in lines."""

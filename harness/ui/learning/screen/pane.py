@@ -1,0 +1,112 @@
+"""A part of the screen with a line above it that says what it is."""
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.widgets import Static
+
+from harness.ui.learning.screen.pages import Page
+from harness.visible import visible
+
+
+class Heading(Static):
+    """What stands below it; marked while its part is the one that is scrolled."""
+
+    DEFAULT_CSS = """
+    Heading {
+        height: 1;
+        padding: 0 1;
+        color: $text-muted;
+        background: $surface;
+        &.-active { color: $text-accent; text-style: bold; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._text = ""
+
+    def say(self, text: str, *, active: bool) -> None:
+        """Say this, on one line."""
+        self._text = f"{'▸' if active else ' '} {visible(text)}"
+        self.set_class(active, "-active")
+        self._redraw()
+
+    def _redraw(self) -> None:
+        self.update(Content(self._text).truncate(max(1, self.content_region.width), ellipsis=True), layout=False)
+
+    def on_resize(self, event: Resize) -> None:
+        self._redraw()
+
+
+class PageView(Static):
+    """Draws a page anew when its width changes."""
+
+    DEFAULT_CSS = "PageView { height: auto; padding: 0 1; }"
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._page: Page | None = None
+        self._drawn: tuple[Page, int] | None = None
+
+    def show(self, page: Page) -> None:
+        """Show this page."""
+        self._page = page
+        self._redraw()
+
+    def _redraw(self) -> None:
+        columns = self.scrollable_content_region.width
+        if self._page is not None and columns > 0 and self._drawn != (self._page, columns):
+            self._drawn = self._page, columns
+            self.update(self._page.draw(columns))
+
+    def on_resize(self, event: Resize) -> None:
+        self._redraw()
+
+
+class Pane(Vertical):
+    """A heading and a page that can be longer than the room there is."""
+
+    DEFAULT_CSS = """
+    Pane {
+        & > VerticalScroll {
+            height: 1fr;
+            scrollbar-size-vertical: 1;
+            scrollbar-gutter: stable;
+            scrollbar-color: $surface-lighten-2;
+            scrollbar-color-hover: $surface-lighten-3;
+            scrollbar-color-active: $surface-lighten-3;
+            scrollbar-background: $background;
+            scrollbar-background-hover: $background;
+            scrollbar-background-active: $background;
+        }
+    }
+    """
+
+    _title = ""
+
+    def compose(self) -> ComposeResult:
+        yield Heading()
+        with VerticalScroll(can_focus=False):
+            yield PageView()
+
+    @property
+    def heading(self) -> Heading:
+        """The line above it."""
+        return self.query_one(Heading)
+
+    @property
+    def body(self) -> VerticalScroll:
+        """What can be scrolled."""
+        return self.query_one(VerticalScroll)
+
+    def mark(self, name: str, *, active: bool) -> None:
+        """Say in the heading what this is, and whether it is what keys scroll."""
+        self.heading.say(" · ".join(part for part in (name, self._title) if part), active=active)
+
+    def show(self, page: Page) -> None:
+        """Show a page from its beginning."""
+        self._title = page.title
+        self.query_one(PageView).show(page)
+        self.body.scroll_home(animate=False)

@@ -1,0 +1,113 @@
+"""Puts a run, the learner's place in it and what they look at onto the widgets."""
+
+from textual.geometry import Size
+
+from harness.errors import HarnessError
+from harness.lessons import Language, Section, Text, source
+from harness.ui.app.status import Status, StatusLine
+from harness.ui.learning import words
+from harness.ui.learning.codes import places
+from harness.ui.learning.screen.keys import keys_now
+from harness.ui.learning.screen.layout import Parts
+from harness.ui.learning.screen.look import Kind, Look
+from harness.ui.learning.screen.pages import Page, code_page, difference_page, sections_page, text_page, wire_page
+from harness.ui.learning.screen.panes import Part, in_sight
+from harness.ui.learning.screen.run import Run
+from harness.ui.learning.screen.saying import Saying
+from harness.ui.learning.telling import READ_BEFORE_THE_END, READ_FIRST
+
+
+class Showing:
+    """Draws what has changed, and leaves the rest as it was scrolled."""
+
+    def __init__(self, saying: Saying, parts: Parts, status: StatusLine) -> None:
+        self._saying = saying
+        self._parts = parts
+        self._status = status
+        self._text_shown: tuple[object, ...] = ()
+        self._code_shown: tuple[object, ...] = ()
+        self.language: Language = "en"
+        self.warning = ""
+        """Said in the line at the bottom until the next key."""
+
+    def show(self, run: Run, look: Look, size: Size) -> None:
+        """Show all of it."""
+        title = f"{run.lesson.id} · {run.lesson.title.into(self.language)} · {self._where(run)}"
+        self._saying.say(title, self._sentence(run), run.trouble)
+        parts = in_sight(size.width, size.height, look.active, reading=look.reading)
+        self._parts.show(parts, reading=look.reading)
+        self._show_text(run, look)
+        self._show_code(run, look)
+        talk = self._word(words.CONVERSATION)
+        self._parts.talk_heading.say(talk, active=look.scrolled is Part.TALK)
+        self.tell(run, look, crowded=len(parts) < len(Part))
+
+    def tell(self, run: Run, look: Look, *, crowded: bool = False) -> None:
+        """The line at the bottom."""
+        facts = (f"{run.lesson.id} {run.lesson.title.into(self.language)}", self._where(run))
+        busy = (self._word(words.WORKS),) if run.busy else ()
+        keys = keys_now(self.language, at_end=run.walk.at_end, crowded=crowded or look.reading)
+        self._status.tell(Status((*facts, *busy), self.warning, keys))
+
+    # ── the sentence ────────────────────────────────────────────────────────────────────────────
+
+    def _where(self, run: Run) -> str:
+        place = run.wanted if run.waiting else run.place
+        if place == 0:
+            return self._word(words.BEGINNING)
+        if place == run.walk.last:
+            return self._word(words.END)
+        return self._word(words.BEAT_OF).format(number=place, count=len(run.lesson.beats))
+
+    def _sentence(self, run: Run) -> str:
+        if run.waiting:
+            return self._word(words.RUNS)
+        if run.walk.on_beat:
+            found = run.walk.take.beats[run.place - 1]
+            return found.beat.said(found.moment.fact, self.language)
+        if run.walk.at_end:
+            return self._word(words.LIVE_ON_SCREEN)
+        return run.lesson.idea.into(self.language)
+
+    # ── the pages ───────────────────────────────────────────────────────────────────────────────
+
+    def _show_text(self, run: Run, look: Look) -> None:
+        wanted = (run.lesson.id, self._parts_to_read(run, look), self.language)
+        if self._text_shown != wanted:
+            self._text_shown = wanted
+            self._parts.text.show(text_page(run.lesson, self.language, slice(*self._parts_to_read(run, look))))
+        self._parts.text.mark(self._word(words.TEXT), active=look.scrolled is Part.TEXT)
+
+    def _parts_to_read(self, run: Run, look: Look) -> tuple[int | None, int | None]:
+        """Which parts of the text belong to a place; the whole text where it is asked for."""
+        if run.place == 0:
+            return (0, READ_FIRST)
+        if look.reading:
+            return (0, None)
+        return (READ_BEFORE_THE_END, None) if run.walk.at_end else (READ_FIRST, READ_BEFORE_THE_END)
+
+    def _show_code(self, run: Run, look: Look) -> None:
+        exchanges = run.walk.exchanges() if look.kind is Kind.WIRE else ()
+        wanted = (run.lesson.id, run.place, look.kind, look.piece, self.language, len(exchanges))
+        if self._code_shown != wanted:
+            self._code_shown = wanted
+            self._parts.code.show(self._code_page(run, look))
+        self._parts.code.mark("", active=look.scrolled is Part.CODE)
+
+    def _code_page(self, run: Run, look: Look) -> Page:
+        try:
+            match look.kind:
+                case Kind.WIRE:
+                    return wire_page(run.walk.exchanges(), self.language)
+                case Kind.DIFFERENCE:
+                    return difference_page(run.lesson)
+                case Kind.CODE:
+                    beat = run.lesson.beats[run.place - 1] if run.walk.on_beat else None
+                    known = places(run.lesson, beat)
+                    number = look.piece % len(known)
+                    return code_page(source(known[number]), number + 1, len(known))
+        except HarnessError as error:
+            return sections_page((Section("", str(error)),))
+
+    def _word(self, text: Text) -> str:
+        return text.into(self.language)
