@@ -51,7 +51,10 @@ def stock_tool(shop: Shop) -> Tool:
     @tool(effect=Effect.READ)
     async def stock(item: str) -> str:
         """How many pieces of an item the shop has now."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", shop.port)
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", shop.port)
+        except ConnectionError as error:
+            raise ConnectionError("connection refused by the shop") from error
         writer.write(f"{item}\n".encode())
         pieces = (await reader.readline()).decode().strip()
         writer.close()
