@@ -40,9 +40,13 @@ class PlanKeeper:
             return HookAnswer(block=f"these parts of your plan are not done: {', '.join(left)}; do them or strike them")
         return None
 
+    def again(self, call: HookCall) -> HookAnswer | None:
+        """After the history was shortened: the plan once more, whole and not as a summary tells it."""
+        return HookAnswer(context=f"Your plan: {written(self.plan)}") if self.plan else None
+
     def hooks(self) -> list[Hook]:
         """What holds the model to its plan."""
-        return [hook("stop", name="plan")(self.unfinished)]
+        return [hook("stop", name="plan")(self.unfinished), hook("after_compaction", name="plan")(self.again)]
 
 
 async def demo(stage: Stage) -> None:

@@ -43,3 +43,14 @@ def test_it_speaks_once_and_only_of_a_plan_with_open_parts(tmp_path: Path) -> No
         assert keeper.unfinished(stop(1)) is None
         keeper.record(PlanChanged(DONE))
         assert keeper.unfinished(stop(0)) is None
+
+
+def test_after_a_compaction_the_model_reads_the_plan_again(tmp_path: Path) -> None:
+    shortened = HookCall(HookPoint.AFTER_COMPACTION, "/w", 1, trigger="auto")
+    with Journal.create(tmp_path, "one") as journal:
+        keeper = PlanKeeper(journal)
+        assert keeper.again(shortened) is None
+        keeper.record(PlanChanged(OPEN))
+        answer = keeper.again(shortened)
+    assert answer is not None
+    assert answer.context == "Your plan: [x] first; [ ] second"
