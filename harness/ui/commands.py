@@ -13,6 +13,7 @@ from harness.events import BreakerCommand
 from harness.session import Opening, Session, in_words, report_lines, table_lines
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say
 from harness.ui.context_command import context
+from harness.ui.exit_words import exits_in_words
 from harness.ui.lines import dollars
 from harness.ui.memory_commands import memory
 from harness.ui.permission_commands import permissions
@@ -191,7 +192,7 @@ def _cost(session: Session, argument: str) -> Result:
 
 def _status(session: Session, argument: str) -> Result:
     settings, (tokens, window) = session.settings, session.context
-    facts = {
+    facts: dict[str, object] = {
         "session": f"{session.id}, {session.turn} turns",
         "model": f"{session.model} at {session.address}",
         "folder": settings.workspace,
@@ -200,6 +201,8 @@ def _status(session: Session, argument: str) -> Result:
         "spent": dollars(session.spend.cost_usd),
         "journal": session.path,
     }
+    if session.exits.started:
+        facts["processes"] = exits_in_words(session.exits)
     return Say("\n".join(f"  {name:<12} {value}" for name, value in facts.items()))
 
 

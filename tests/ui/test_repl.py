@@ -130,6 +130,7 @@ async def test_commands_in_the_terminal(place: Place) -> None:
             "/context": "200,000 tokens",
             "/model other-model": "other-model answers from the next prompt on",
             "!cat notes.md; exit 3": "exit 3, ",
+            "/status  ": "1 started: 1 ended by itself",
             "!": "There is no command",
             "/rewind": "  1  list the files",
             "/rewind 7": "no way back to turn 7",
