@@ -28,6 +28,7 @@ from harness.events import (
     WorkDropped,
     WorkRefused,
 )
+from harness.ui.agent_tasks import AgentTasks
 from harness.ui.line import Line, Tone
 from harness.ui.lines import dollars, seconds
 
@@ -43,10 +44,7 @@ class WorkLines:
     def __init__(self, *, of_calls: bool = True) -> None:
         """`of_calls`: also tell of agents that a call waits for. Where calls are shown, they show it themselves."""
         self._of_calls = of_calls
-        self._tasks: dict[str, list[AgentCreated]] = {}
-        """What each agent was asked for and has not ended, in that order."""
-        self._begun: set[str] = set()
-        """Agents that work on the first of their tasks."""
+        self._tasks = AgentTasks()
         self._calls: set[str] = set()
         """Ids of calls that wait for an agent."""
         self._commands: dict[str, CommandCreated] = {}
@@ -61,16 +59,16 @@ class WorkLines:
         match event:
             case TurnStarted():
                 self._calls.clear()
-            case AgentCreated(agent=agent, call_id=call_id, background=background):
-                self._tasks.setdefault(agent, []).append(event)
+            case AgentCreated(call_id=call_id, background=background):
+                self._tasks.created(event)
                 if self._of_calls and not background:
                     self._calls.add(call_id)
             case WorkAdmitted(key=key, gate=GateName.AGENTS):
-                self._begun.add(key)
-                task = self._task(key)
+                self._tasks.begun(key)
+                task = self._tasks.of(key)
                 return Line("→", f"{_named(key, task)} begins") if self._is_told(task) else None
             case AgentEnded(agent=agent):
-                task = self._ended(event)
+                task = self._tasks.ended(event)
                 return _agent_ended(event, _named(agent, task)) if self._is_told(task) else None
             case CommandCreated(command=command):
                 self._commands[command] = event
@@ -95,23 +93,6 @@ class WorkLines:
 
     def _is_told(self, task: AgentCreated | None) -> bool:
         return self._of_calls or (task is not None and task.background)
-
-    def _task(self, agent: str) -> AgentCreated | None:
-        tasks = self._tasks.get(agent)
-        return tasks[0] if tasks else None
-
-    def _ended(self, event: AgentEnded) -> AgentCreated | None:
-        """Which task ended. What never began stood behind the one that is worked on, and was the oldest of those."""
-        tasks = self._tasks.get(event.agent)
-        if not tasks:
-            return None
-        waited = event.end is AgentEnd.NOT_STARTED and event.agent in self._begun and len(tasks) > 1
-        task = tasks.pop(1 if waited else 0)
-        if not waited:
-            self._begun.discard(event.agent)
-        if not tasks:
-            del self._tasks[event.agent]
-        return task
 
     def _command(self, command: str) -> str:
         created = self._commands.get(command)

@@ -22,6 +22,7 @@ from harness.events import (
     ToolStarted,
     WorkAdmitted,
 )
+from harness.ui.agent_tasks import AgentTasks
 from harness.ui.transcript.entries import Call, Entry
 
 LONGEST_SUMMARY = 500
@@ -45,8 +46,8 @@ class CallFold:
         """Index of the newest call with an id, of those of the present turn."""
         self._inputs: dict[str, str] = {}
         """What the calls of the newest reply are about, as far as that can be told from their input."""
-        self._agents: dict[str, int] = {}
-        """Index of the call that waits for an agent."""
+        self._tasks = AgentTasks()
+        """What the calls of agents wait for."""
         self._running: set[int] = set()
         self._failed: defaultdict[str, deque[int]] = defaultdict(deque)
         """For each tool the calls of this step that failed, and whose count has not been told yet."""
@@ -59,18 +60,17 @@ class CallFold:
                 return None
             case Dispatched():
                 return self._dispatched(event, at)
-            case AgentCreated(background=False) if event.call_id in self._places:
-                self._agents[event.agent] = self._places[event.call_id]
-                return self._worked(event.agent, agent=event.agent, doing="waits for its turn")
+            case AgentCreated():
+                self._tasks.created(event)
+                return self._worked(event, agent=event.agent, doing="waits for its turn")
             case AgentMoved(agent=agent, doing=doing, waits_for_person=asks):
-                return self._worked(agent, doing=doing, asks=asks)
-            case AgentEnded(agent=agent, end=end):
+                return self._worked(self._tasks.of(agent), doing=doing, asks=asks)
+            case AgentEnded(end=end):
                 doing = "answered" if end is AgentEnd.ANSWERED else "did not finish"
-                changed = self._worked(agent, doing=doing, asks=False)
-                self._agents.pop(agent, None)
-                return changed
+                return self._worked(self._tasks.ended(event), doing=doing, asks=False)
             case WorkAdmitted(key=agent, gate=GateName.AGENTS):
-                return self._worked(agent, doing="begins")
+                self._tasks.begun(agent)
+                return self._worked(self._tasks.of(agent), doing="begins")
             case PermissionAsked(agent=agent) if not agent:
                 return self._update(event.call_id, event.tool, at, summary=event.summary)
             case ToolStarted():
@@ -103,13 +103,12 @@ class CallFold:
     def forget(self) -> None:
         """What comes now is about new calls, whatever their ids."""
         self._places.clear()
-        self._agents.clear()
+        self._tasks.clear()
         self._failed.clear()
 
     def cut(self, length: int) -> None:
         """Only so many entries are left."""
         self._places = {id: index for id, index in self._places.items() if index < length}
-        self._agents = {agent: index for agent, index in self._agents.items() if index < length}
         self._running = {index for index in self._running if index < length}
         self._failed.clear()
 
@@ -144,10 +143,11 @@ class CallFold:
             self._failed[event.tool].append(index)
         return index
 
-    def _worked(self, by: str, /, **changes: object) -> int | None:
-        """Change the call that waits for an agent; None: none does."""
-        index = self._agents.get(by)
-        return None if index is None else self._put(index, **changes)
+    def _worked(self, task: AgentCreated | None, /, **changes: object) -> int | None:
+        """Change the call that waits for a task; None: none does."""
+        if task is None or task.background or task.call_id not in self._places:
+            return None
+        return self._put(self._places[task.call_id], **changes)
 
     def _update(self, call_id: str, tool: str, known_at: float, /, **changes: object) -> int:
         """Change a call that has not ended, or begin one."""

@@ -339,6 +339,17 @@ def test_a_call_shows_what_its_agent_does() -> None:
     assert doing(work.ended("a1", AgentEnd.STUCK), work.moved("a1")) == [("a1", "did not finish", False), a2]
 
 
+def test_newer_work_for_an_agent_that_waits_is_shown_at_its_own_call() -> None:
+    newer = (started("newer", "task"), work.created("a1", call_id="newer"))
+    old, a2 = ("a1", "did not finish", False), ("a2", "waits for its turn", False)
+    assert doing(*newer, work.ended("a1", AgentEnd.NOT_STARTED)) == [old, a2, ("a1", "waits for its turn", False)]
+    replaced = (*newer, work.ended("a1", AgentEnd.NOT_STARTED), work.admitted("a1", 1, 1))
+    assert doing(*replaced, work.moved("a1", "make")) == [old, a2, ("a1", "make", False)]
+    assert doing(*replaced, work.moved("a1", "make"), work.ended("a1")) == [old, a2, ("a1", "answered", False)]
+    busy = (work.admitted("a1", 1, 1), work.moved("a1", "grep"), *newer)
+    assert doing(*busy) == [("a1", "grep", False), a2, ("a1", "waits for its turn", False)]
+
+
 def test_the_question_of_an_agent_begins_no_call_of_ours() -> None:
     assert len(doing(PermissionAsked("x", "bash", "make", "it runs", "a1"))) == 2
 
