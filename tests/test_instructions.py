@@ -179,7 +179,7 @@ async def test_the_parts_of_the_prompt_are_what_is_sent(tmp_path: Path) -> None:
     async with sessions(tmp_path, says("Hello.")) as here, await here.open() as session:
         parts = {part.name: part for part in session.prompt_parts}
         assert list(parts) == [
-            *("identity", "work", "tools", "answers", "workspace", "instructions", "tool schemas"),
+            *("identity", "work", "tools", "answers", "workspace", "instructions", "memory", "tool schemas"),
         ]
         assert parts["instructions"].sources == (str(workspace / NAME),)
         assert all(part.tokens > 10 for part in parts.values())
