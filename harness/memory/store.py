@@ -92,6 +92,12 @@ class MemoryStore:
             memories.extend(memory for memory in read if memory is not None)
         return Found(tuple(memories), tuple(problems))
 
+    def names(self) -> tuple[str, ...]:
+        """Names under which there is a file, also one that cannot be read. No file is opened, so that this is quick."""
+        files = (file for folder in self.folders.values() for file in _files(folder, []))
+        names = (file.name.removesuffix(SUFFIX) for file in files)
+        return tuple(dict.fromkeys(name for name in names if name == slug(name)))
+
     # ── changes ─────────────────────────────────────────────────────────────────────────────────
 
     def keep(self, draft: Draft, place: Place) -> Memory:

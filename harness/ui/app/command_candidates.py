@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, Session
+from harness.ui.app.command_arguments import looked_up
 from harness.ui.app.completion import Candidate
 
 
@@ -36,7 +37,9 @@ def command_candidates(commands: Iterable[Described], session: Session) -> tuple
 def _candidate(command: Described, session: Session) -> Candidate:
     name = f"/{command.name}"
     insert = f"{name} " if command.arguments else ""
-    return Candidate(name, command.help, insert, tuple(map(Candidate, _arguments(command, session))))
+    look_up = looked_up(command.name, session)
+    arguments = () if look_up is not None else tuple(map(Candidate, _arguments(command, session)))
+    return Candidate(name, command.help, insert, arguments, look_up)
 
 
 def _arguments(command: Described, session: Session) -> list[str]:

@@ -3,7 +3,7 @@
 import heapq
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MOST_CANDIDATES = 100
 """Candidates of one completion; the screen shows a part of them at a time."""
@@ -26,12 +26,19 @@ class Candidate:
     insert: str = ""
     """What goes into the prompt when that is not the label."""
     arguments: "tuple[Candidate, ...]" = ()
-    """What can follow a command."""
+    """What can follow a command, at any time."""
+    looked_up: "Callable[[tuple[str, ...]], Sequence[Candidate]] | None" = field(default=None, compare=False)
+    """Finds what can follow a command behind these words as things stand, instead of `arguments`. It is asked at every
+    key, so that it has to be quick."""
 
     @property
     def inserted(self) -> str:
         """What goes into the prompt."""
         return self.insert or self.label
+
+    def following(self, words: tuple[str, ...]) -> "Sequence[Candidate]":
+        """What can be the next word of a command that has these words behind its name."""
+        return self.arguments if self.looked_up is None else self.looked_up(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +97,12 @@ class Completer:
         return Completion(found.start(), end, tuple(map(_file_candidate, paths))) if paths else None
 
     def _argument_completion(self, text: str, cursor: int, name: str) -> Completion | None:
-        offered = next((command.arguments for command in self.commands() if command.label == name), ())
-        words = text[:cursor]
-        if not offered or "\n" in words:
+        command = next((command for command in self.commands() if command.label == name), None)
+        typed = text[:cursor]
+        if command is None or "\n" in typed:
             return None
-        start = len(re.sub(r"\S*$", "", words))
-        ranked = _ranked(offered, words[start:])
+        start = len(re.sub(r"\S*$", "", typed))
+        ranked = _ranked(command.following(tuple(typed[:start].split()[1:])), typed[start:])
         return _only_if_new(text, Completion(start, cursor, ranked)) if ranked else None
 
 
