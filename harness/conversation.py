@@ -15,11 +15,13 @@ from harness.events import (
     Message,
     MessageAdded,
     Origin,
+    PlanChanged,
+    PlanItem,
     SpendChanged,
     StepStarted,
     Usage,
 )
-from harness.journal import RewindPoint, Shortenings, rewind_point, surviving
+from harness.journal import Plans, RewindPoint, Shortenings, rewind_point, surviving
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 
@@ -38,6 +40,7 @@ class Conversation:
         own_commands: int = 0,
         spend: SpendChanged | None = None,
         shortenings: Shortenings | None = None,
+        plans: Plans | None = None,
     ) -> None:
         """
         Args:
@@ -57,6 +60,8 @@ class Conversation:
         self.spend = spend or NOTHING_SPENT
         self.shortenings = shortenings or Shortenings()
         """How often the history was made shorter."""
+        self.plans = plans or Plans()
+        """The plan that holds, and those that it may be taken back to."""
         self.plain_until = len(self._messages)
         """Messages before this index are sent without thinking blocks, and stay so: they were written for another
         model, or the blocks after an edit would no longer be valid (api R26, recovery §8)."""
@@ -65,6 +70,11 @@ class Conversation:
     def messages(self) -> tuple[Message, ...]:
         """The history, oldest first, as it was received."""
         return tuple(self._messages)
+
+    @property
+    def plan(self) -> tuple[PlanItem, ...]:
+        """The plan that was accepted last; empty: there is none."""
+        return self.plans.current
 
     def listen(self, listener: Callable[[Event], None] | None) -> None:
         """Let `listener` see every event after it was recorded; None ends that."""
@@ -78,6 +88,8 @@ class Conversation:
         """Record an event and pass it on."""
         self._record(event)
         self.shortenings = self.shortenings.after(event)
+        if isinstance(event, PlanChanged):
+            self.plans = self.plans.changed(event.items, len(self._messages))
         self.show(event)
         for observer in self._observers:
             observer(event)
@@ -101,11 +113,18 @@ class Conversation:
         messages: Sequence[Message],
         reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"],
     ) -> None:
-        """Put other messages in the place of all. They are recorded before they count (recovery E7)."""
-        self.emit(HistoryReplaced(tuple(messages), reason))
+        """Put other messages in the place of all. They are recorded before they count (recovery E7).
+
+        Where that takes a plan back, the one that holds again is told as it was the first time.
+        """
+        replaced, plan = HistoryReplaced(tuple(messages), reason), self.plan
+        self.emit(replaced)
         self.rewind_points = surviving(self.rewind_points, self._messages, messages)
+        self.plans = self.plans.replaced(self._messages, replaced)
         self._messages = list(messages)
         self.send_plain()
+        if self.plan != plan:
+            self.emit(PlanChanged(self.plan))
 
     def send_plain(self, *, always: bool = False) -> None:
         """Send what stands in the history now without thinking blocks; `always`: also all that follows."""

@@ -155,6 +155,7 @@ class Hiring:
             step=state.step,
             spend=state.spend,
             shortenings=state.shortenings,
+            plans=state.plans,
         )
 
     def _told(self, event: Event) -> None:

@@ -28,6 +28,7 @@ from harness.events import (
     Event,
     HealthRow,
     PauseReport,
+    PlanItem,
     RolledBack,
     Route,
     SessionResumed,
@@ -159,6 +160,11 @@ class Session:
     def spend(self) -> SpendChanged:
         """What the session has cost so far."""
         return self._agent.conversation.spend
+
+    @property
+    def plan(self) -> tuple[PlanItem, ...]:
+        """The plan that the model declared last; empty: there is none."""
+        return self._agent.conversation.plan
 
     @property
     def context(self) -> tuple[int, int]:
@@ -592,6 +598,7 @@ async def open_session(
         own_commands=state.own_commands,
         spend=state.spend,
         shortenings=state.shortenings,
+        plans=state.plans,
     )
     recorder.tell = conversation.show
     try:

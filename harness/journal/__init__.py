@@ -21,6 +21,7 @@ from harness.journal.places import (
     state_folder,
     workspace_slug,
 )
+from harness.journal.plans import Plans
 from harness.journal.replay import SessionState, replay, title_of
 from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 from harness.journal.sessions import SessionSummary, find, sessions
@@ -31,6 +32,7 @@ __all__ = [
     "BadLine",
     "Journal",
     "LineReader",
+    "Plans",
     "Reading",
     "Record",
     "RewindPoint",

@@ -12,6 +12,7 @@ from harness.events import (
     MessageAdded,
     ModelSwitched,
     Origin,
+    PlanChanged,
     SessionResumed,
     SessionStarted,
     SettingChanged,
@@ -22,6 +23,7 @@ from harness.events import (
     TurnStarted,
 )
 from harness.journal.lines import Record
+from harness.journal.plans import Plans
 from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 from harness.journal.shortenings import Shortenings
 
@@ -55,6 +57,8 @@ class SessionState:
     """The last reckoning; None when no request was sent."""
     shortenings: Shortenings = field(default_factory=Shortenings)
     """How often the history was made shorter."""
+    plans: Plans = field(default_factory=Plans)
+    """The plan that holds, and those before it."""
     started_at: float = 0.0
     """Unix time of the first record."""
     updated_at: float = 0.0
@@ -66,6 +70,7 @@ def replay(records: Iterable[Record]) -> SessionState:
     state = SessionState()
     messages: list[Message] = []
     points: list[RewindPoint] = []
+    plans = Plans()
     started_at = updated_at = 0.0
     for record in records:
         match record.event:
@@ -73,14 +78,22 @@ def replay(records: Iterable[Record]) -> SessionState:
                 if origin is Origin.PROMPT:
                     points.append(rewind_point(state.turn, message, len(messages)))
                 messages.append(message)
-            case HistoryReplaced(messages=replacement):
+            case PlanChanged(items=items):
+                plans = plans.changed(items, len(messages))
+            case HistoryReplaced(messages=replacement) as event:
+                plans = plans.replaced(messages, event)
                 points = list(surviving(points, messages, replacement))
                 messages = list(replacement)
             case event:
                 state = _after(state, event)
         started_at, updated_at = started_at or record.at, record.at
     return replace(
-        state, messages=tuple(messages), rewind_points=tuple(points), started_at=started_at, updated_at=updated_at
+        state,
+        messages=tuple(messages),
+        rewind_points=tuple(points),
+        plans=plans,
+        started_at=started_at,
+        updated_at=updated_at,
     )
 
 

@@ -15,6 +15,8 @@ from harness.events import (
     ModelSwitched,
     Notice,
     Origin,
+    PlanChanged,
+    PlanItem,
     SessionResumed,
     SettingChanged,
     SpendChanged,
@@ -25,7 +27,7 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.journal import Record, RewindPoint, SessionState, Shortenings, replay, title_of
+from harness.journal import Plans, Record, RewindPoint, SessionState, Shortenings, replay, title_of
 from tests.journal.samples import session, session_started, text
 
 
@@ -60,6 +62,31 @@ def still_there(index: int, added: int, events: list[Event]) -> bool:
             in_place = len(before) == len(after) and before[index] == after[index]
             if not prefix and not in_place:
                 return False
+    return True
+
+
+def naive_plan(events: list[Event]) -> tuple[PlanItem, ...]:
+    """Follows each plan by itself through all that happened to the history since, and takes the last that is left."""
+    found: tuple[PlanItem, ...] = ()
+    for number, event in enumerate(events):
+        if isinstance(event, PlanChanged) and plan_is_left(len(history_after(events[:number])), number, events):
+            found = event.items
+    return found
+
+
+def plan_is_left(place: int, declared: int, events: list[Event]) -> bool:
+    """A plan that event `declared` brought, with its result at that place, was never cut off."""
+    for number in range(declared + 1, len(events)):
+        event = events[number]
+        if not isinstance(event, HistoryReplaced):
+            continue
+        before = history_after(events[:number])
+        if event.reason in ("clear", "rewind", "rollback"):
+            if place >= len(event.messages):
+                return False
+        elif len(before) != len(event.messages):
+            while before[:place] != list(event.messages[:place]):
+                place -= 1
     return True
 
 
@@ -116,7 +143,8 @@ events = st.one_of(
     st.builds(turn_ended, numbers),
     st.builds(StepStarted, numbers),
     st.builds(MessageAdded, messages, st.sampled_from(Origin)),
-    st.builds(HistoryReplaced, st.lists(messages, max_size=3).map(tuple), st.just("compaction")),
+    st.builds(HistoryReplaced, st.lists(messages, max_size=3).map(tuple), st.sampled_from(["compaction", "rewind"])),
+    st.builds(PlanChanged, st.lists(st.builds(PlanItem, st.sampled_from("abc")), max_size=2).map(tuple)),
     st.builds(ModelSwitched, st.just("a"), st.sampled_from(["b", "c"]), st.just("why"), st.booleans()),
     st.builds(SettingChanged, st.sampled_from(["model", "plain"]), st.sampled_from(["d", "e"])),
     st.builds(SessionResumed, st.just("0.1.0"), st.just("f"), st.just("https://api.example"), st.just(value=False)),
@@ -136,7 +164,9 @@ events = st.one_of(
 @given(st.lists(events, max_size=40))
 def test_the_fold_says_what_a_naive_look_at_the_events_says(happened: list[Event]) -> None:
     everything = [session_started(), *happened]
-    assert replay(records(everything)) == naive_state(everything)
+    state = replay(records(everything))
+    assert dataclasses.replace(state, plans=Plans()) == naive_state(everything)
+    assert state.plans.current == naive_plan(everything)
 
 
 def test_the_sample_session_ends_in_its_second_turn() -> None:
