@@ -1,5 +1,6 @@
 """What the demo of a chapter gets: a folder, a model that needs no key, and somebody who types."""
 
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -52,6 +53,8 @@ class Stage:
         self._prompts = prompts
         self._show = show
         self._agents: list[Agent] = []
+        self._log = logging.Logger("harness.course")
+        self._log.addHandler(logging.NullHandler())  # tracebacks of what is broken on purpose are no part of the course
 
     def settings(self, **changes: object) -> Settings:
         """Settings for this server and this folder, with nothing of the person's own. Raises a ValueError of pydantic
@@ -69,7 +72,7 @@ class Stage:
 
     def agent(self, settings: Settings | None = None, **arguments: object) -> Agent:
         """An agent of `harness` for this stage; `arguments` are those of `Agent`, such as `hooks` and `tools`."""
-        given = {"asker": self.asker, "outputs": self._state / "outputs", **arguments}
+        given = {"asker": self.asker, "outputs": self._state / "outputs", "log": self._log, **arguments}
         agent = Agent(settings or self.settings(), **given)  # type: ignore[arg-type]  # handed on as they came
         self._agents.append(agent)
         return agent

@@ -44,3 +44,16 @@ def test_what_a_chapter_says_to_type_is_understood(chapter: Lesson) -> None:
             order_of(order)
         else:
             tool_order_of(order, order.split()[:1])  # which tools there are is known when the chapter runs
+
+
+async def test_a_tool_that_crashes_on_purpose_writes_no_traceback_beside_the_course(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with Take(lesson("s10")) as take:
+        await take.settled()
+        take.break_tool("read_file crash")
+        take.type("read AGENTS.md")
+        await take.settled()
+        ended = [moment.fact for moment in take.moments if isinstance(moment.fact, ToolEnded)]
+    assert ended[-1].outcome is ToolOutcome.BROKEN
+    assert caplog.records == []
