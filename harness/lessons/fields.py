@@ -14,13 +14,13 @@ class FieldError(Exception):
 def value_of(fact: object, name: str) -> object:
     """The value at a dotted name such as `fault.status`. Enums give their value, several values a list in words.
 
-    Raises FieldError for a name that is none of the public fields.
+    Raises FieldError for a name that is no public field or property.
     """
     value = fact
     for part in name.split("."):
-        if part.startswith("_") or not (is_dataclass(value) and part in {field.name for field in fields(value)}):
-            known = ", ".join(field.name for field in fields(value)) if is_dataclass(value) else "nothing"
-            raise FieldError(f"{type(value).__name__} has no {part!r}; it has {known}")
+        known = _names(value)
+        if part not in known:
+            raise FieldError(f"{type(value).__name__} has no {part!r}; it has {', '.join(known) or 'nothing'}")
         value = getattr(value, part)
     return _plain(value)
 
@@ -47,6 +47,14 @@ class _Filling(Formatter):
 
     def check_unused_args(self, used_args: object, args: object, kwargs: object) -> None:
         """There are none: every value comes from the fact."""
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """The fields of a fact, and what follows from them."""
+    if not is_dataclass(value):
+        return ()
+    follow = (name for name, member in vars(type(value)).items() if isinstance(member, property))
+    return tuple(name for name in (*(field.name for field in fields(value)), *follow) if not name.startswith("_"))
 
 
 def _plain(value: object) -> object:

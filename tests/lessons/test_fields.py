@@ -2,7 +2,17 @@
 
 import pytest
 
-from harness.events import Fault, FaultKind, FaultOccurred, HistoryRepaired, Transition, TransitionCode
+from harness.events import (
+    Fault,
+    FaultKind,
+    FaultOccurred,
+    HistoryRepaired,
+    Message,
+    MessageAdded,
+    Origin,
+    Transition,
+    TransitionCode,
+)
 from harness.lessons.fields import FieldError, filled, names_in, value_of
 
 FAULT = FaultOccurred(Fault(FaultKind.OVERLOADED, "Overloaded", status=529), "practice-1", 2)
@@ -11,6 +21,11 @@ FAULT = FaultOccurred(Fault(FaultKind.OVERLOADED, "Overloaded", status=529), "pr
 def test_names_lead_into_nested_values() -> None:
     assert value_of(FAULT, "fault.status") == 529
     assert value_of(FAULT, "attempt") == 2
+
+
+def test_what_follows_from_fields_has_a_name_as_well() -> None:
+    added = MessageAdded(Message("user", ({"type": "text", "text": "Hello"},)), Origin.PROMPT)
+    assert value_of(added, "message.text") == "Hello"
 
 
 def test_enums_give_their_value_and_lists_their_words() -> None:
