@@ -8,13 +8,14 @@ from textual.content import Content
 from harness.clock import time_of_day
 from harness.events import BreakerState, HealthRow, Route
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, plural, wrapped
+from harness.ui.panel.short_names import in_cells
 from harness.ui.panel.state import Panel
 
 HEAD = "tool"
 NAMES = 10, 24
 """Columns of the longest name, where there is little room and where there is much."""
 COLUMNS: Mapping[str, int] = {"state": 9, "fails": 5, "last fail": 9, "last ok": 9, "probe": 7}
-"""Columns besides the name, and how wide they are."""
+"""Columns besides the name, and how wide they usually are."""
 FIRST = ("state", "probe", "fails", "last fail", "last ok")
 """The most important column first."""
 WAY_LINES = 2
@@ -33,14 +34,14 @@ def table(panel: Panel, width: int) -> Sequence[Lines]:
     models = _models(panel.endpoints)
     if not rows:
         return (models, []) if models else ()
-    layout = _Layout(rows, width)
+    layout = _Layout(rows, width, panel.step)
     told = {tool for group in panel.cascades for tool in group.tools}
     routes = dict(panel.routes)
 
     def lines(chosen: Sequence[HealthRow]) -> Lines:
         found: Lines = []
         for row in chosen:
-            found.append(layout.row(row, panel.step))
+            found.append(layout.row(row))
             found += _why(row, width) if row.tool not in told else []
             found += _way(routes.get(row.tool), width) if row.state is not BreakerState.CLOSED else []
         return found
@@ -49,7 +50,7 @@ def table(panel: Panel, width: int) -> Sequence[Lines]:
     full = [layout.header(), *lines(rows), *models]
     if not bad:
         return (full, [*others, *models], [])
-    bare = [layout.row(row, panel.step) for row in bad]
+    bare = [layout.row(row) for row in bad]
     return (
         full,
         [layout.header(), *lines(bad), *others, *models],
@@ -60,42 +61,62 @@ def table(panel: Panel, width: int) -> Sequence[Lines]:
 
 
 class _Layout:
-    """Which columns there is room for."""
+    """Which columns there is room for, and how wide each is."""
 
-    def __init__(self, rows: Sequence[HealthRow], width: int) -> None:
-        longest = max(cell_len(name) for name in (HEAD, *(flat(row.tool) for row in rows)))
+    def __init__(self, rows: Sequence[HealthRow], width: int, step: int) -> None:
+        names = [flat(row.tool) for row in rows]
+        longest = max(map(cell_len, (HEAD, *names)))
         least, most = (min(longest, columns) for columns in NAMES)
-        self._columns: set[str] = set()
-        room = width
-        for name in FIRST:
-            if room - COLUMNS[name] - 1 < least:
+        self._step = step
+        room, chosen = width, set()
+        for column in FIRST:
+            if room - COLUMNS[column] - 1 < least:
                 break
-            room -= COLUMNS[name] + 1
-            self._columns.add(name)
+            room -= COLUMNS[column] + 1
+            chosen.add(column)
+        self._columns = {column: size for column, size in COLUMNS.items() if column in chosen}
+        room += self._given_up(rows, most - room)
         self._name = max(1, min(most, room))
+        self._names = dict(zip(names, in_cells(names, self._name), strict=True))
+
+    def _given_up(self, rows: Sequence[HealthRow], wanted: int) -> int:
+        """Cells that columns give to the names, which would be cut, as far as they need them less."""
+        given = 0
+        cells = [_cells(row, self._step) for row in rows]
+        for column, size in self._columns.items():
+            needed = max(map(len, (column, *(texts[column][0].strip() for texts in cells))))
+            given_up = max(0, min(size - needed, wanted - given))
+            self._columns[column] -= given_up
+            given += given_up
+        return given
 
     def header(self) -> Content:
         """The names of the columns."""
-        return self._line(HEAD, {name: (name, QUIET) for name in COLUMNS}, QUIET)
+        return self._line(cell(HEAD, self._name), {name: (name, QUIET) for name in COLUMNS}, QUIET)
 
-    def row(self, row: HealthRow, step: int) -> Content:
+    def row(self, row: HealthRow) -> Content:
         """One tool."""
         quiet = not troubled(row)
-        closed = row.state is BreakerState.CLOSED
-        state = row.state.value if closed else row.state.value.upper()
-        cells = {
-            "state": (state, QUIET if quiet else TROUBLE if closed else f"bold {BAD}"),
-            "fails": (str(row.failures).rjust(COLUMNS["fails"]), QUIET if quiet else ""),
-            "last fail": (_time(row.last_failure), QUIET if quiet else ""),
-            "last ok": (_time(row.last_success), QUIET),
-            "probe": (_probe(row, step), QUIET if closed else "bold"),
-        }
-        return self._line(row.tool, cells, QUIET if quiet else "")
+        return self._line(self._names[flat(row.tool)], _cells(row, self._step), QUIET if quiet else "")
 
     def _line(self, name: str, cells: Mapping[str, tuple[str, str]], style: str) -> Content:
-        shown = [(cells[column], size) for column, size in COLUMNS.items() if column in self._columns]
+        shown = [(cells[column], size) for column, size in self._columns.items()]
         parts = [(" " + cell(text, size), own) for (text, own), size in shown]
-        return Content.assemble((cell(flat(name), self._name), style), *parts).rstrip()
+        return Content.assemble((name, style), *parts).rstrip()
+
+
+def _cells(row: HealthRow, step: int) -> Mapping[str, tuple[str, str]]:
+    """The text of every column but the name, and its style."""
+    quiet = not troubled(row)
+    closed = row.state is BreakerState.CLOSED
+    state = row.state.value if closed else row.state.value.upper()
+    return {
+        "state": (state, QUIET if quiet else TROUBLE if closed else f"bold {BAD}"),
+        "fails": (str(row.failures).rjust(COLUMNS["fails"]), QUIET if quiet else ""),
+        "last fail": (_time(row.last_failure), QUIET if quiet else ""),
+        "last ok": (_time(row.last_success), QUIET),
+        "probe": (_probe(row, step), QUIET if closed else "bold"),
+    }
 
 
 def _time(at: float | None) -> str:

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.events import HealthRow, LoopAnswered, LoopChoice
+from harness.events import BreakerState, HealthRow, LoopAnswered, LoopChoice
 from harness.ui.line import Line, Tone
 from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.state import Panel
@@ -150,6 +150,27 @@ def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     lines = look(replace(situation.CALM, rows=rows))
     places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN", "closed") if word in line}
     assert places == {11}
+
+
+LONG_NAMES = ("list_background", "read_background", "kill_background")
+LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES)
+
+
+def test_columns_give_room_to_names_that_would_be_cut() -> None:
+    panel = replace(situation.CALM, rows=(*situation.CALM.rows, *LONG_ROWS))
+    lines = look(panel, 46)
+    assert "tool            state  fails last fail probe" in lines
+    assert f"{'bash':<16}closed     0" in lines
+    for name in LONG_NAMES:
+        assert f"{name:<16}closed     0" in lines
+
+
+def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
+    opened = HealthRow(LONG_NAMES[0], situation.OPENED.after, 3, probe_at=1_234)
+    panel = replace(situation.CALM, rows=(*situation.CALM.rows, opened, *LONG_ROWS[1:]))
+    lines = look(panel, 44)
+    assert all(any(line.startswith(f"{start}…") for line in lines) for start in ("list_b", "read_b", "kill_b"))
+    assert max(map(cell_len, lines)) <= 44
 
 
 def test_a_common_cause_is_told_once_and_not_again_for_each_tool() -> None:
