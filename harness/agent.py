@@ -179,6 +179,7 @@ class Agent:
         self.dispatching: Dispatching = parts.dispatching
         self._turns, self.rewinding, self.hooking = parts.turns, parts.rewinding, parts.hooking
         self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
+        self._plan_reminder = parts.plan_reminder
 
     def _crew(self, shared: Shared, outputs: Path) -> Crew:
         return Crew(
@@ -403,7 +404,8 @@ class Agent:
                     say.add("assistant", (*decision.keep, *map(_asked, decision.cut_calls)), Origin.REPLY)
                     await self._rollbacks.keep([call.name for call in decision.calls])
                     results = await self._tools.answer(decision.calls, decision.cut_calls, self._signals.interrupt)
-                    say.add("user", results.blocks, Origin.TOOL_RESULTS)
+                    reminder = () if results.interrupted else self._plan_reminder.after_round()
+                    say.add("user", (*results.blocks, *reminder), Origin.TOOL_RESULTS)
                     turn.answer = ""
                     turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
                     if stop := await self._after_tools(turn):

@@ -36,6 +36,7 @@ from harness.executor.kept_files import KeptFiles
 from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
 from harness.executor.own_commands import OwnCommands
+from harness.executor.plan_reminder import PlanReminder
 from harness.executor.remembering import Remembering
 from harness.executor.rewinding import Rewinding
 from harness.executor.rollbacks import Rollbacks
@@ -52,6 +53,7 @@ from harness.recovery import RecoveryLimits
 from harness.settings import Settings
 from harness.sharing import Shared
 from harness.skills import SKILL
+from harness.tools.planning import TODO_WRITE
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 
@@ -80,6 +82,7 @@ class Parts:
     rollbacks: Rollbacks
     rewinding: Rewinding
     remembering: Remembering
+    plan_reminder: PlanReminder
     processes: Processes
     outputs: Path
     """Folder for results too long for the history."""
@@ -189,6 +192,7 @@ def wired(
         *(tool_calls, conversation, dispatching, asker, clock, signals, calls),
         chance=random.random,
     )
+    plan_reminder = PlanReminder(conversation, settings.plan_reminder if toolbox.get(TODO_WRITE) else 0)
     return Parts(
         limits=limits,
         signals=signals,
@@ -208,6 +212,7 @@ def wired(
         rollbacks=rollbacks,
         rewinding=rewinding,
         remembering=remembering,
+        plan_reminder=plan_reminder,
         processes=processes,
         outputs=outputs,
     )

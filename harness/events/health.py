@@ -222,6 +222,17 @@ class PlanItem:
     tools: tuple[str, ...] = ()
     """Tools it cannot be done without; empty: not declared."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to do."""
+        return self.status is not ItemStatus.DONE
+
+    @property
+    def line(self) -> str:
+        """The item in a list, as the model wrote it."""
+        needs = f" (needs {', '.join(self.tools)})" if self.tools else ""
+        return f"{self.status.mark} {self.text}{needs}"
+
 
 @dataclass(frozen=True, slots=True)
 class Deferred:

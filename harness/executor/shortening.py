@@ -1,6 +1,6 @@
 """Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -12,7 +12,7 @@ from harness.events import Block, CompactionEnded, CompactionStarted, Event, Fau
 from harness.executor.model_calls import ModelCalls
 from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals, pause
-from harness.model import history, prompt
+from harness.model import history, plan_texts, prompt
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
 from harness.recovery.compaction import (
@@ -45,6 +45,10 @@ SUMMARY_CAP = 16_000
 """Output tokens a summary may have."""
 REQUEST_CHARACTERS = 8_000
 """The newest request of the person stays verbatim up to this length."""
+REPEATED = "The person's latest request, word for word:\n\n"
+"""Stands before it in a history that was shortened."""
+SUMMARISED = prompt.summary_message("").partition("<summary>")[0]
+"""How the first message after a summary begins."""
 TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
 RESTORED_FILES = 5
 FILE_TOKENS = 5_000
@@ -268,7 +272,8 @@ class Shortening:
         tail = self._recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
         blocks: list[Block] = [_text(prompt.summary_message(summary))]
         if request := _newest_request(older):
-            blocks.append(_text(f"The person's latest request, word for word:\n\n{request}"))
+            blocks.append(_text(REPEATED + request))
+        blocks.extend(self._plan())
         blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(room * FILES_SHARE)))])
         return (Message("user", tuple(blocks)), *(message for group in tail for message in group))
 
@@ -298,8 +303,13 @@ class Shortening:
         lead = prompt.dropped_rounds(shrunk.dropped) if shrunk.dropped else ""
         request = _newest_request(rounds[: shrunk.dropped])
         if request:
-            lead += f"\n\nThe person's latest request, word for word:\n\n{request}"
-        return (Message("user", (_text(lead),)), *messages) if lead else tuple(messages)
+            lead += f"\n\n{REPEATED}{request}"
+        return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
+
+    def _plan(self) -> Iterator[Block]:
+        """The plan, word for word, where something of it is left to do (recovery E8)."""
+        if plan := plan_texts.handed_back(self._conversation.plan):
+            yield _text(plan)
 
     def _recoverable(self, before: Sequence[Round], after: Sequence[Round]) -> tuple[Round, ...]:
         """The rounds `after` they were cut, where each result that lost something names a file with the whole of it.
@@ -384,9 +394,19 @@ def _newest_request(rounds: Sequence[Round]) -> str:
     for group in reversed(rounds):
         for message in reversed(group):
             results = any(block.get("type") == "tool_result" for block in message.content)
-            if message.role == "user" and not results and message.text.strip():
-                return middle_cut(message.text, REQUEST_CHARACTERS)
+            if message.role == "user" and not results and (request := _request_in(message)):
+                return middle_cut(request, REQUEST_CHARACTERS)
     return ""
+
+
+def _request_in(message: Message) -> str:
+    """What the person said in a message; in one that an earlier compaction wrote, only the request that it repeats."""
+    texts = [str(block.get("text", "")) for block in message.content]
+    repeated = next((text.partition(REPEATED)[2] for text in texts if REPEATED in text), None)
+    if repeated is not None:
+        return repeated
+    ours = any(text.startswith((SUMMARISED, plan_texts.OPENING)) for text in texts)
+    return "" if ours else message.text.strip()
 
 
 def _files_in_use(rounds: Sequence[Round]) -> list[str]:

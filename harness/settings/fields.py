@@ -114,6 +114,8 @@ class Settings(BaseModel):
     """Shorten the history when it grows too long. Off: it is never shortened unless you ask with /compact."""
     result_characters: Count = 50_000
     """Characters of a tool's result that the model sees; the rest is kept on disk."""
+    plan_reminder: CountOrNone = 8
+    """Tool rounds without a word about an open plan, after which the model is reminded of it; 0: never."""
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
 

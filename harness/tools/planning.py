@@ -16,6 +16,7 @@ from harness.events import ItemStatus, Json, PlanItem
 from harness.tools.arguments import Arguments, broken_rule
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
+TODO_WRITE = "todo_write"
 MOST_ITEMS = 20
 
 
@@ -83,7 +84,7 @@ def todo_write_tool() -> Tool:
         return ToolResult(_told(plan), summary=_counted(plan), plan=plan)
 
     return Tool(
-        name="todo_write",
+        name=TODO_WRITE,
         description=(
             "Declare the sub-tasks of the work at hand and keep them up to date: the whole list each time, and again "
             "whenever one is begun or done. For work of several parts; a single step needs no list."
@@ -98,16 +99,11 @@ def todo_write_tool() -> Tool:
 def _told(plan: Sequence[PlanItem]) -> str:
     if not plan:
         return "The list is empty."
-    lines = [f"{item.status.mark} {item.text}" + _needs(item.tools) for item in plan]
-    return "\n".join([*lines, f"{_counted(plan)}."])
-
-
-def _needs(tools: Sequence[str]) -> str:
-    return f" (needs {', '.join(tools)})" if tools else ""
+    return "\n".join([*(item.line for item in plan), f"{_counted(plan)}."])
 
 
 def _counted(plan: Sequence[PlanItem]) -> str:
-    done = sum(item.status is ItemStatus.DONE for item in plan)
+    done = sum(not item.is_open for item in plan)
     return f"{_items(len(plan))}, {done} done" if plan else _items(0)
 
 

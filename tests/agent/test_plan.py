@@ -1,16 +1,16 @@
-"""The plan of a session: kept with it, taken back with its history."""
+"""The plan of a session: kept with it, taken back with its history, handed back and reminded of."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from harness.events import ItemStatus, PlanChanged, PlanItem
+from harness.events import ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem
 from harness.journal import read, replay
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Nobody, Opening, Session, open_session
-from tests.agent.stage import calls, played, run, says, settings_of
+from tests.agent.stage import Played, calls, played, run, says, settings_of, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio
 
@@ -22,6 +22,27 @@ def plans(items: tuple[PlanItem, ...]) -> str:
     """A call, for a script, that declares this plan."""
     told = [{"text": item.text, "status": item.status.value, "tools": list(item.tools)} for item in items]
     return f"{{ name = \"todo_write\", input = {{ items = '''{json.dumps(told)}''' }} }}"
+
+
+DONE = tuple(PlanItem(item.text, ItemStatus.DONE) for item in FIRST)
+WHOLE = "[▸] read the notes\n[ ] write the letter (needs write_file)"
+NO_SUMMARY = '\n[[reply]]\nwhen = { purpose = "summary" }\ntimes = "forever"\nstatus = 400\nmessage = "no"\n'
+
+
+def handed_back(body: Json) -> list[str]:
+    """The plans that the first message of a request holds."""
+    return [text for text in texts_of(body["messages"][0]) if text.startswith("<plan>")]
+
+
+def texts_of(message: Json) -> list[str]:
+    """The text blocks of a message."""
+    return [block["text"] for block in message["content"] if block["type"] == "text"]
+
+
+def reminders(turn: Played) -> list[int]:
+    """After which tool rounds of the turn, counted from 1, the model was reminded."""
+    rounds = [event.message for event in turn.of(MessageAdded) if event.origin is Origin.TOOL_RESULTS]
+    return [number for number, message in enumerate(rounds, 1) if "<plan>" in message.text]
 
 
 def plan_in_file(session: Session) -> tuple[PlanItem, ...]:
@@ -79,3 +100,95 @@ async def test_a_plan_that_was_refused_leaves_the_one_before_it(tmp_path: Path) 
     ):
         await played(session.run("first"))
         assert session.plan == plan_in_file(session) == FIRST
+
+
+# ── after a compaction (recovery E8) ────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("summary", [summarises(), NO_SUMMARY], ids=["summary", "cut"])
+async def test_a_shortened_history_holds_the_open_plan_word_for_word(summary: str, tmp_path: Path) -> None:
+    rounds = "".join(calls(run(f"r{number}")) for number in range(6))
+    script = calls(plans(FIRST)) + rounds + too_long() + says("Forty-two.") + summary
+    async with stage(tmp_path, script) as here:
+        assert (await here.turn()).end.answer == "Forty-two."
+        [plan] = handed_back(here.bodies[-1])
+        assert WHOLE in plan
+
+
+@pytest.mark.parametrize("last", ["", calls(plans(DONE)), calls(plans(()))], ids=["none", "done", "empty"])
+async def test_without_an_open_plan_nothing_is_handed_back(last: str, tmp_path: Path) -> None:
+    script = (
+        (calls(plans(FIRST)) if last else "") + last + calls(run("x")) * 4 + too_long() + says("So.") + summarises()
+    )
+    async with stage(tmp_path, script) as here:
+        await here.turn()
+        assert handed_back(here.bodies[-1]) == []
+
+
+async def test_a_history_that_is_shortened_twice_holds_the_newest_plan_and_the_request_once(tmp_path: Path) -> None:
+    rounds = calls(run("x")) + calls(run("y")) + calls(run("z"))
+    script = calls(plans(FIRST)) + rounds + too_long() + calls(plans(SECOND)) + rounds + too_long() + says("So.")
+    async with stage(tmp_path, script + summarises()) as here:
+        await here.turn("What is in the notes?")
+        first = here.bodies[-1]["messages"][0]
+        [plan] = handed_back(here.bodies[-1])
+        assert "[▸] write the letter" in plan
+        assert "[▸] read the notes" not in json.dumps(first, ensure_ascii=False)
+        [request] = [text for text in texts_of(first) if "word for word" in text]
+        assert request.endswith("What is in the notes?")
+        assert "summary" not in request
+
+
+async def test_a_compaction_by_hand_keeps_it_as_well(tmp_path: Path) -> None:
+    script = calls(plans(FIRST)) + calls(run("x")) * 4 + says("One.") + says("Two.") + summarises()
+    async with stage(tmp_path, script) as here:
+        await here.turn("first " * 2_000)
+        await here.compact()
+        await here.turn("second")
+        [plan] = handed_back(here.bodies[-1])
+        assert WHOLE in plan
+        assert here.agent.conversation.plan == FIRST
+
+
+# ── the reminder ────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_model_is_reminded_beside_results_and_not_again_before_as_many_rounds(tmp_path: Path) -> None:
+    rounds = "".join(calls(run(f"r{number}")) for number in range(7))
+    script = calls(run("before")) + calls(plans(FIRST)) + rounds + calls(plans(SECOND)) + calls(run("s")) + says("So.")
+    async with stage(tmp_path, script, plan_reminder=3) as here:
+        turn = await here.turn()
+        assert reminders(turn) == [5, 8]
+        assert len(here.posts) == turn.end.requests == 12
+        [note] = [text for text in texts_of(here.bodies[5]["messages"][-1]) if "<plan>" in text]
+        assert WHOLE in note
+        assert "2 of 2 items of it are open" in note
+        assert "3 rounds" in note
+
+
+async def test_rounds_are_counted_within_a_turn(tmp_path: Path) -> None:
+    script = calls(plans(FIRST)) + calls(run("a")) + says("One.") + calls(run("b")) + says("Two.")
+    async with stage(tmp_path, script + calls(run("c")) + calls(run("d")) + says("Three."), plan_reminder=2) as here:
+        assert [reminders(await here.turn(prompt)) for prompt in ("1", "2", "3")] == [[], [], [2]]
+
+
+@pytest.mark.parametrize(("every", "plan"), [(0, FIRST), (1, ()), (1, DONE)])
+async def test_nobody_is_reminded_where_it_is_off_or_nothing_is_open(
+    every: int, plan: tuple[PlanItem, ...], tmp_path: Path
+) -> None:
+    script = calls(plans(plan)) + "".join(calls(run(f"r{number}")) for number in range(4)) + says("So.")
+    async with stage(tmp_path, script, plan_reminder=every) as here:
+        assert reminders(await here.turn()) == []
+
+
+async def test_a_loop_is_found_at_the_same_step_with_reminders_as_without(tmp_path: Path) -> None:
+    found = []
+    for every in (0, 1):
+        folder = tmp_path / str(every)
+        folder.mkdir()
+        script = calls(plans(FIRST)) + calls('{ name = "glob", input = { pattern = "*" } }') * 4 + says("So.")
+        async with stage(folder, script, plan_reminder=every) as here:
+            turn = await here.turn()
+            assert reminders(turn) == ([2, 3, 4, 5] if every else [])
+            found.append([(event.step, event.loop.signature) for event in turn.of(LoopFound)])
+    assert found[0] == found[1] != []

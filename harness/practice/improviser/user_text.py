@@ -27,7 +27,7 @@ class UserText(Enum):
 
 
 _REMINDER = re.compile(
-    r"<(system-reminder|reminder|note|context|environment|facts|hook|skills?|memories)\b[^>]*>.*?</\1>",
+    r"<(system-reminder|reminder|note|context|environment|facts|hook|plan|skills?|memories)\b[^>]*>.*?</\1>",
     re.DOTALL | re.IGNORECASE,
 )
 _RESTATED = re.compile(r"\blatest request, word for word:\s*(?P<request>.*)\Z", re.DOTALL | re.IGNORECASE)
