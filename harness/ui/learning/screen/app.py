@@ -20,6 +20,7 @@ from harness.ui.app.keys import KeysScreen
 from harness.ui.app.picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
+from harness.ui.app.prompt_text import PromptText
 from harness.ui.app.question import Question
 from harness.ui.app.status import StatusLine
 from harness.ui.app.terminal_app import TerminalApp
@@ -27,7 +28,7 @@ from harness.ui.app.views import Views
 from harness.ui.learning import words
 from harness.ui.learning.practising import copied
 from harness.ui.learning.screen.keys import key_table
-from harness.ui.learning.screen.layout import LAYOUT_CSS, Parts
+from harness.ui.learning.screen.layout import HEIGHTS, LAYOUT_CSS, Parts
 from harness.ui.learning.screen.look import Kind, Look
 from harness.ui.learning.screen.panes import Part
 from harness.ui.learning.screen.run import Run
@@ -48,6 +49,8 @@ class LessonApp(TerminalApp):
     """What a beat means, the text, the code, the conversation and the panel. Ends with an exit code."""
 
     CSS = TerminalApp.CSS + LAYOUT_CSS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    TITLE = "harness learn"
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,enter", "next", "next", show=False),
@@ -301,7 +304,7 @@ class LessonApp(TerminalApp):
         if self.opened is not None:
             self.prompt.display = True
             self.prompt.load(text)
-            self.prompt.focus()
+            self.set_focus(self.prompt.query_one(PromptText))  # at once: the next key may be there already
 
     def action_keys(self) -> None:
         self.push_screen(KeysScreen(key_table(self._showing.language)))

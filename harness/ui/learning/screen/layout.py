@@ -5,7 +5,10 @@ from textual.containers import Horizontal, Vertical
 
 from harness.ui.app.stage import Stage
 from harness.ui.learning.screen.pane import Heading, Pane
-from harness.ui.learning.screen.panes import Part
+from harness.ui.learning.screen.panes import HIGH, Part
+
+HEIGHTS = [(0, "-low"), (HIGH, "-high")]
+"""For the app: classes of its screen by its rows."""
 
 LAYOUT_CSS = """
 #lesson { height: 1fr; }
@@ -16,9 +19,10 @@ LAYOUT_CSS = """
 #code { height: 3fr; }
 #lesson LessonStage { layout: vertical; }
 #lesson LessonStage > PanelView {
-    width: 1fr; height: auto; max-height: 40vh;
+    width: 1fr; height: auto; max-height: 35vh;
     border-left: none; border-top: solid $surface-lighten-2;
 }
+.-high Saying { padding: 1 2; }
 #lesson.-reading #text { max-width: 100; }
 """
 
@@ -28,8 +32,8 @@ class LessonStage(Stage):
 
     @property
     def below(self) -> bool:
-        """It is."""
-        return True
+        """It takes rows that are missed elsewhere."""
+        return self.app.size.height < HIGH
 
 
 class Parts(Horizontal):

@@ -1,0 +1,105 @@
+"""`harness learn` as a command: the list, the language, exercises, and how it ends."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.lessons import Progress, lessons
+from tests.ui.program import Place, Terminal, run
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return Place(folder)
+
+
+def progress(place: Place) -> Progress:
+    return Progress.of(place.state)
+
+
+async def test_without_a_chapter_all_are_listed_with_how_far_one_is(place: Place) -> None:
+    progress(place).reach("s01", 10, of=10)
+    progress(place).reach("s02", 3, of=11)
+    progress(place).passed("s01-loop")
+    finished = await run(place, "learn")
+    first, second, third, *_ = finished.out.splitlines()
+    assert first.startswith("s01  done, 1 of 1 exercises passed")
+    assert second.startswith("s02  beat 3 of 11")
+    assert third.startswith("s03  new")
+    assert finished.out.splitlines()[-1] == "Go on with: harness learn s02"
+    assert (await run(place, "learn", "--list")).out == finished.out
+
+
+async def test_who_is_through_is_told(place: Place) -> None:
+    for one in lessons():
+        progress(place).reach(one.id, len(one.beats), of=len(one.beats))
+    assert "You have been through all chapters" in (await run(place, "learn")).out
+
+
+async def test_the_language_is_kept_and_else_that_of_the_environment(place: Place) -> None:
+    assert "未読" in (await run(place, "learn", env={"LC_ALL": "ja_JP.UTF-8"})).out
+    assert "未読" in (await run(place, "learn", "--language", "ja", env={"LC_ALL": "C"})).out
+    assert "未読" in (await run(place, "learn", env={"LC_ALL": "C"})).out
+    assert "new" in (await run(place, "learn", "--language", "en")).out
+
+
+async def test_a_chapter_plays_through_and_leaves_no_progress(place: Place) -> None:
+    finished = await run(place, "learn", "1", "--auto", "--plain")
+    assert finished.code == 0, finished.err
+    assert "10 beats, all of them happened." in finished.out
+    assert not progress(place).beat("s01")
+
+
+async def test_a_closed_input_shows_the_beginning_and_ends(place: Place) -> None:
+    finished = await run(place, "learn", "s01", "--plain")
+    assert finished.code == 0
+    assert "── The idea ──" in finished.out
+
+
+async def test_lines_that_are_piped_in_are_all_obeyed(place: Place) -> None:
+    finished = await run(place, "learn", "s01", stdin="n\nn\nb\nq\n")
+    assert [line for line in finished.out.splitlines() if line.startswith("── beat")] == [
+        f"── beat {number} of 10 ──" for number in (1, 2, 1)
+    ]
+    assert (await run(place, "learn", "s01", "--restart", stdin="n\n")).out.count("── beat 1 of 10 ──") == 1
+    assert progress(place).beat("s01") == 1
+
+
+async def test_a_chapter_that_there_is_not_is_a_sentence(place: Place) -> None:
+    finished = await run(place, "learn", "s99")
+    assert finished.code == 2
+    assert finished.err.startswith("harness: There is no chapter 's99'")
+
+
+async def test_an_exercise_is_copied_and_said_what_to_do(place: Place) -> None:
+    finished = await run(place, "learn", "s01", "--exercise")
+    assert "harness check harness-exercises/s01-loop" in finished.out
+    assert (place.folder / "harness-exercises" / "s01-loop" / "TASK.md").exists()
+    assert (await run(place, "learn", "s01", "--exercise", "loop")).code == 0
+    wrong = await run(place, "learn", "s01", "--exercise", "loup")
+    assert wrong.code == 2
+    assert "did you mean loop?" in wrong.err
+    assert "Which chapter's exercise?" in (await run(place, "learn", "--exercise")).err
+
+
+async def test_a_chapter_by_itself_plays_and_then_listens(place: Place) -> None:
+    command = (sys.executable, "-m", "chapters.s01_agent_loop")
+    async with Terminal(place, command=command) as terminal:
+        await terminal.sees("── beat 10 of 10 ──")
+        await terminal.sees("what you type is a prompt")
+        terminal.type("list the files\n")
+        await terminal.sees("There are 3 files in this folder")
+        terminal.type("q\n")
+        assert await terminal.ends() == 0
+
+
+async def test_ctrl_c_ends_it(place: Place) -> None:
+    async with Terminal(place, "learn", "s01", "--plain") as terminal:
+        await terminal.sees("0/10 >")
+        terminal.type("\x03")
+        assert await terminal.ends() == 130
