@@ -1,9 +1,11 @@
 """Markdown within a paragraph: emphasis, code and links."""
 
 import re
+from itertools import zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from rich.cells import cell_len
 from textual.content import Content, Span
 
 from harness.visible import visible
@@ -52,14 +54,21 @@ class _Inline:
 
     def content(self, tokens: list[Token]) -> Content:
         """All tokens as one text."""
-        for token in tokens:
-            self._token(token)
+        for token, following in zip_longest(tokens, tokens[1:]):
+            if token.type == "softbreak" and following is not None:
+                self._break(following)
+            else:
+                self._token(token)
         return Content("".join(self._text), self._spans)
+
+    def _break(self, following: Token) -> None:
+        """The text goes on in the next line: with a space, unless both lines are written in a script without any."""
+        before, after = self._text[-1][-1:] if self._text else "", following.content[:1]
+        wide = cell_len(before) == cell_len(after) == 2
+        self._write("" if wide else " ")
 
     def _token(self, token: Token) -> None:
         match token.type, token.nesting:
-            case "softbreak", _:
-                self._write(" ")
             case "hardbreak", _:
                 self._write("\n")
             case "code_inline", _:

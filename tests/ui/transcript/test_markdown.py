@@ -264,3 +264,10 @@ def test_a_text_twice_as_long_takes_about_twice_as_long() -> None:
 
     seconds(10)
     assert seconds(2_000) < 5 * seconds(1_000)
+
+
+def test_a_line_that_goes_on_has_a_space_only_in_a_script_that_has_spaces() -> None:
+    assert markdown_content("one\ntwo", 40).plain == "one two"
+    assert markdown_content("書くように訓練されて\nいます。", 40).plain == "書くように訓練されています。"
+    assert markdown_content("**訓練**\n**です**", 40).plain == "訓練 です"
+    assert markdown_content("天気\nweather", 40).plain == "天気 weather"
