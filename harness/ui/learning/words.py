@@ -35,7 +35,7 @@ LIVE = Text(
 )
 LIVE_ON_SCREEN = Text(
     "From here on the agent of the chapter is yours: p types a prompt, f breaks something.",
-    "ここからは章のエージェントを自由に使えます。p でプロンプトを打ち、f で壊します。",
+    "ここからは章のエージェントを自由に使えます (p: プロンプト、f: 壊す)。",
 )
 NOTHING_AFTER_ON_SCREEN = Text(
     "this is the end; p types a prompt, g opens another chapter",

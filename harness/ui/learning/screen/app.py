@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.events import Resize
+from textual.geometry import Size
 
 from harness.errors import HarnessError
 from harness.lessons import Language, Lesson, Progress, Text, lessons
@@ -65,8 +66,9 @@ class LessonApp(TerminalApp):
         Binding("shift+tab", "look(-1)", "look at", show=False, priority=True),
         Binding("up", "line(-1)", "scroll up", show=False),
         Binding("down", "line(1)", "scroll down", show=False),
-        Binding("p,i", "prompt", "prompt", show=False),
-        Binding("f", "prompt('/fault ')", "break", show=False),
+        # At once, before the keys that follow: what is typed after them belongs to the prompt.
+        Binding("p,i", "prompt", "prompt", show=False, priority=True),
+        Binding("f", "prompt('/fault ')", "break", show=False, priority=True),
         Binding("e", "exercise", "exercise", show=False),
         Binding("l", "language", "language", show=False),
         Binding("question_mark,f1", "keys", "keys", show=False),
@@ -89,6 +91,8 @@ class LessonApp(TerminalApp):
         self._folder = folder
         self._look = Look()
         self._place = 0
+        self._room = Size(80, 24)
+        """Columns and rows there are."""
         self._answered: asyncio.Future[tuple[str, str]] | None = None
 
     # ── layout ──────────────────────────────────────────────────────────────────────────────────
@@ -110,6 +114,7 @@ class LessonApp(TerminalApp):
             self.call_after_refresh(self.open, self._first)
 
     def on_resize(self, event: Resize) -> None:
+        self._room = event.size
         self.changed()
         if self.opened is not None:
             self.opened.views.changed()
@@ -152,7 +157,7 @@ class LessonApp(TerminalApp):
             self._look.arrive(at_beginning=run.place == 0)
             if run.walk.on_beat:
                 self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.beats))
-        self._showing.show(run, self._look, self.size)
+        self._showing.show(run, self._look, self._room)
 
     def warn(self, text: Text | str, **values: object) -> None:
         """Say something in the line at the bottom, until the next key."""
