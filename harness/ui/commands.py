@@ -17,6 +17,7 @@ from harness.ui.exit_words import exits_in_words
 from harness.ui.lines import dollars
 from harness.ui.memory_commands import memory
 from harness.ui.permission_commands import permissions
+from harness.ui.plan_command import plan
 from harness.ui.prompt_command import prompt
 from harness.ui.session_list import session_lines
 from harness.ui.skill_commands import skill, skills
@@ -325,6 +326,7 @@ _TABLE: Sequence[Command] = (
     Command("export", "[file] [markdown|json]", "write the session to a file", _export),
     Command("cost", "", "what the session has cost, and what of it went into retries", _cost),
     Command("context", "", "what fills the model's window, and when it is shortened", context),
+    Command("plan", "", "what the model has declared that it will do, and how far it is", plan),
     Command("prompt", "[part]", "what stands before the conversation, in tokens; or the text of a part", prompt),
     Command("skills", "[reload]", "which skills there are, from where, and what is wrong with which", skills),
     Command("skill", "NAME", "let the text of a skill go with the next prompt", skill),
@@ -363,7 +365,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for co
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}
     | {"agents", "background", "kill", "permissions"}
-    | {"prompt", "skill", "skills", "memory"}
+    | {"plan", "prompt", "skill", "skills", "memory"}
     | {"fault", "toolfault"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;

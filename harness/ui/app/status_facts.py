@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from harness.session import Session
 from harness.ui.app.status import Status
 from harness.ui.lines import dollars
+from harness.ui.panel.layout import cell, flat
 from harness.ui.panel.state import Panel
+from harness.ui.plan_lines import how_far, in_progress, is_open
 
 MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
 """Permission modes in two words."""
 PAST = (("←→", "steps"), ("Esc", "back to now"), ("F3", "full"))
+WIDEST_PART = 40
+"""Columns of the part of a plan that is worked on."""
 ALWAYS = (("F2", "panel"), ("F3", "full"), ("?", "keys"))
 
 
@@ -25,8 +29,16 @@ def status_of(session: Session, panel: Panel, *, running: bool, past: bool, wait
         warning: said instead of the keys; empty: nothing is.
     """
     keys = PAST if past else (("Esc", "stop"), *ALWAYS) if running else ALWAYS
-    facts = (*_facts(session, panel, running=running), *([f"{waiting} waiting"] if waiting else []))
+    facts = (*_facts(session, panel, running=running), *([f"{waiting} waiting"] if waiting else []), *_plan(panel))
     return Status(facts, warning, keys)
+
+
+def _plan(panel: Panel) -> Iterator[str]:
+    """How far an open plan is, and the part that is worked on; where there is no room, the former or nothing."""
+    if is_open(panel.plan):
+        yield f"plan {how_far(panel.plan)}"
+        if now := in_progress(panel.plan):
+            yield cell(flat(now), WIDEST_PART).rstrip()
 
 
 def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:

@@ -44,6 +44,7 @@ from harness.ui.panel import circling, model_block
 from harness.ui.panel.health import MODEL, Health
 from harness.ui.panel.state import Mark, ModelView, Panel, Phase
 from harness.ui.panel.working import Working
+from harness.ui.plan_lines import is_open
 
 KEPT_STEPS = 500
 """Steps that can be shown again."""
@@ -202,7 +203,7 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
         case SessionResumed():
             return replace(panel, consumed=0, failures=(), running=(), asked=None)
         case TurnStarted(turn=turn, prompt=prompt):
-            plan = () if prompt else panel.plan  # a turn without a prompt goes on with the old task
+            plan = () if prompt and not is_open(panel.plan) else panel.plan
             begun = replace(panel, turn=turn, plan=plan, consumed=0, failures=(), running=(), asked=None)
             return replace(begun, deferred=(), paused=None, ended=None)
         case StepStarted(step=step):

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from harness.events import CascadeChanged, CascadePhase, FailureCharged, ItemStatus
+from harness.events import CascadeChanged, CascadePhase, FailureCharged
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, bar, flat, headed, labelled, plural, wrapped
 from harness.ui.panel.state import Panel
+from harness.ui.plan_lines import how_far, in_progress
 
 MOST_FAILURES = 4
 MOST_NEXT_STEPS = 3
@@ -85,9 +86,8 @@ def deferred(panel: Panel, width: int) -> Sequence[Lines]:
         return (full, [head], [])
     if not panel.plan:
         return ()
-    done = sum(item.status is ItemStatus.DONE for item in panel.plan)
-    now = next((item.text for item in panel.plan if item.status is ItemStatus.IN_PROGRESS), "")
-    head = labelled("plan", Content.styled(f"{done} of {len(panel.plan)} done", QUIET))
+    now = in_progress(panel.plan)
+    head = labelled("plan", Content.styled(f"{how_far(panel.plan)} done", QUIET))
     return ([head, *wrapped(now, width, most=1)], [head], []) if now else ([head], [])
 
 

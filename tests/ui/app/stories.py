@@ -15,6 +15,7 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOccurred,
+    ItemStatus,
     Json,
     LoopFound,
     Message,
@@ -119,6 +120,11 @@ ASKS = prompt("find where the config is read")
 STEP_2 = (Transition(1, TransitionCode.NEXT_TURN, "read_file"), StepStarted(2))
 REQUEST = RequestSent(MODEL, 8_000, 41_000, 1, "turn", 200_000)
 LOOKED = (ASKS, 1.0, *reply("I look at the settings.", LOOK), *ran("a", "read_file", "src/settings.py", "40 lines"))
+PLAN = (
+    PlanItem("find where the config is read", ItemStatus.DONE),
+    PlanItem("add a timeout to the connection that the settings describe", ItemStatus.IN_PROGRESS, ("edit_file",)),
+    PlanItem("run the tests"),
+)
 AT_WORK = (*LOOKED, SPENT, *STEP_2, REQUEST)
 
 
@@ -206,6 +212,7 @@ STORIES: dict[str, Sequence[Record]] = {
         *ended(TransitionCode.COMPLETED, "answered"),
     ),
     "asking": story(*AT_WORK, 1.0),
+    "plan": story(*AT_WORK, PlanChanged(PLAN), 1.0, TextDelta("It is in `src/sett")),
     "streaming": story(*AT_WORK, 1.0, TextDelta("It is in `src/sett")),
     "retry": story(*AT_WORK, 1.0, TextDelta("It is in"), FAILED, SPENT, waits(NOW + 7.1)),
     "wait-offered": story(
