@@ -68,6 +68,7 @@ class Connection(asyncio.Protocol):
         self._arrived = asyncio.Event()
         self._writable = asyncio.Event()
         self._transport: asyncio.Transport
+        self._abandoned = False
         self._framing = Framing.CHUNKED
         self._head_only = False
 
@@ -75,6 +76,9 @@ class Connection(asyncio.Protocol):
         """Called by the loop."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        if self._abandoned:
+            transport.abort()
+            return
         transport.set_write_buffer_limits(0)
         self._writable.set()
         self.task = asyncio.get_running_loop().create_task(self._serve(self))
@@ -196,8 +200,10 @@ class Connection(asyncio.Protocol):
         self._transport.close()
 
     def abandon(self) -> None:
-        """Close without waiting for anything."""
-        self._transport.abort()
+        """Close without waiting for anything; also what the loop has accepted and not told of yet."""
+        self._abandoned = True
+        if self.task is not None:
+            self._transport.abort()
 
     def _end_if_over(self) -> None:
         if self.closed.is_set() and self.task is not None and self.task.done():

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -181,6 +182,16 @@ async def test_closing_the_server_ends_stalled_replies_and_leaves_no_task() -> N
         assert len(server.requests) == 20
     await asyncio.gather(*clients)
     assert asyncio.all_tasks() == before
+
+
+async def test_closing_the_server_ends_a_connection_that_it_has_only_just_accepted() -> None:
+    with socket.socket() as client:
+        async with PracticeServer() as server:
+            host, _, port = server.base_url.removeprefix("http://").partition(":")
+            client.connect((host, int(port)))
+            while not server.open_connections:  # noqa: ASYNC110 (the very moment is meant)
+                await asyncio.sleep(0)
+        assert client.recv(1) == b""
 
 
 async def test_a_defect_of_the_brain_is_answered_and_raised_on_exit() -> None:
