@@ -220,7 +220,9 @@ class LessonApp(TerminalApp):
     def action_next(self) -> None:
         run = self.opened
         if run is not None and not run.waiting:
-            self.warn("" if run.go(run.place + 1) else words.NOTHING_AFTER_ON_SCREEN)
+            there_is = run.go(run.place + 1)
+            self._look.reading = self._look.reading and not run.waiting  # what runs meanwhile is worth seeing
+            self.warn("" if there_is else words.NOTHING_AFTER_ON_SCREEN)
 
     def action_go_back(self) -> None:
         run = self.opened

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons import Progress
+from harness.lessons import Progress, lesson
 from tests.ui.app.resting import timers_running
 from tests.ui.learning.chapter import first, with_a_beat_that_never_comes, with_a_failing_demo
 from tests.ui.learning.screen.opened import opened, played, press, run_of, sees
@@ -38,6 +38,7 @@ async def test_n_goes_from_beat_to_beat_up_to_the_live_end(tmp_path: Path) -> No
 async def test_what_has_not_happened_yet_is_waited_for_and_shown_live(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (_, pilot):
         await pilot.press("n")
+        await sees(pilot, "conversation")
         await sees(pilot, "beat 1 of 10")
         assert "⇄ request 1" in await press(pilot)
 
@@ -140,6 +141,18 @@ async def test_a_prompt_goes_to_the_agent_of_the_chapter_from_anywhere(tmp_path:
         assert "The agent loop · the end" in screen
         assert "works" not in (await press(pilot)).splitlines()[-1]
         assert "beat 10 of 10" in await press(pilot, "b")
+
+
+async def test_a_question_of_the_agent_is_asked_and_its_keys_are_not_those_of_the_course(tmp_path: Path) -> None:
+    async with opened(lesson("s03"), tmp_path) as (app, pilot):
+        await played(app, pilot)
+        await press(pilot, "p")
+        await press(pilot, *"run", "space", *"rm", "space", "minus", *"rf", "space", *"drafts", "enter")
+        await sees(pilot, "no, and say why (n)")
+        await pilot.press("q", "b", "n", "enter")
+        await run_of(app).walk.take.settled()
+        assert run_of(app).walk.at_end
+        assert (run_of(app).walk.take.workspace / "drafts").exists()
 
 
 async def test_keys_are_letters_while_something_is_typed_and_esc_leaves(tmp_path: Path) -> None:
