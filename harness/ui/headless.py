@@ -3,7 +3,8 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import replace
 from enum import StrEnum
@@ -23,12 +24,13 @@ from harness.events import (
 from harness.session import Nobody, Opening, Session, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
 from harness.ui.arrivals import Arrivals
+from harness.ui.crowd_lines import CrowdLines
 from harness.ui.escape_lines import LeftOut
+from harness.ui.line import Line
 from harness.ui.lines import line_of
 from harness.ui.signals import Signalled, heeding
 from harness.ui.standard_output import write_line
 from harness.ui.stuck_report import stuck_lines
-from harness.ui.work_lines import WorkLines
 from harness.visible import visible
 
 SUBTYPES = {
@@ -132,7 +134,7 @@ class _Output:
         self._out = out
         self._err = err
         self._left_out = LeftOut()
-        self._work = WorkLines()
+        self._work = CrowdLines(time.monotonic)
         self._outside: list[Event] = []
         """Events that belong to no turn and were not told yet."""
         self._listens = False
@@ -145,6 +147,7 @@ class _Output:
                 self._show(event)
                 if isinstance(event, TurnEnded):
                     ended = event
+        self._tell_lines(self._work.rest())
         if ended is None:
             raise RuntimeError("the turn ended without its last event")
         if self._form is Form.TEXT and ended.answer:
@@ -171,6 +174,7 @@ class _Output:
         events, self._outside = self._outside, []
         for event in events:
             self._show(event)
+        self._tell_lines(self._work.rest())
 
     def result(self, end: TurnEnded, session: Session) -> None:
         """The last word. What is ended now because nobody would see it any more is only told to a person."""
@@ -183,12 +187,18 @@ class _Output:
     def _show(self, event: Event) -> None:
         if self._form is Form.STREAM_JSON:
             write_line(json.dumps(encode(event)), self._out)
-        elif text := _trouble(event, self._left_out, self._work):
+        elif text := _trouble(event, self._left_out):
             _tell(text, self._err)
+        else:
+            self._tell_lines(self._work.lines(event))
+
+    def _tell_lines(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            _tell(str(line), self._err)
 
 
-def _trouble(event: Event, left_out: LeftOut, work: WorkLines) -> str:
-    """What standard error says of an event; empty for nothing."""
+def _trouble(event: Event, left_out: LeftOut) -> str:
+    """What standard error says of an event that is about no other work; empty for nothing."""
     match event:
         case PauseReported(report=report):
             return "\n".join(report_lines(report))
@@ -197,7 +207,7 @@ def _trouble(event: Event, left_out: LeftOut, work: WorkLines) -> str:
         case CheckpointMade():
             return str(left_out.line(event) or "")
         case _:
-            return str(line_of(event) or work.line(event) or "")
+            return str(line_of(event) or "")
 
 
 def result(end: TurnEnded, session: Session) -> Json:

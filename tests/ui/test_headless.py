@@ -14,6 +14,8 @@ from harness.practice.server import PracticeServer
 from harness.session import Opening
 from harness.settings import load
 from harness.ui.headless import Form, headless
+from tests.agent.stage import calls, fails, says
+from tests.agent.test_agents import hired, task
 from tests.ui.program import Finished, Place, end_of, run, start
 
 pytestmark = pytest.mark.anyio
@@ -102,6 +104,19 @@ async def test_a_limit_keeps_the_text_and_exits_with_3(place: Place) -> None:
     assert ended.code == 3
     assert "--max-turns 2" in ended.err
     assert len(standing.requests) == 2
+
+
+async def test_many_agents_are_few_lines_and_every_failure_has_one(place: Place) -> None:
+    asked = calls(*(task(f"part {number}") for number in range(12)))
+    agents = hired(fails(400)) + hired(says("Done.", times='"forever"'))
+    async with server(asked + agents + says("All asked."), "error") as standing:
+        ended = await answered(at(place, standing), "hi")
+    lines = ended.err.splitlines()
+    assert ended.out.endswith("All asked.\n")
+    assert sum(line.startswith("→") for line in lines) == sum(line.startswith("✓") for line in lines) == 10
+    (failed,) = (line for line in lines if line.startswith("✗"))
+    assert "did not finish" in failed
+    assert lines[-1] == "· 12 agents: 11 answered, 1 did not finish"
 
 
 @pytest.mark.parametrize(
