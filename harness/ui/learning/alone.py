@@ -22,6 +22,9 @@ def run_alone(id: str) -> int:
             return play_through(chapter, language)
         talk = play_and_talk(telling_of(chapter, language), TypedLines(sys.stdin))
         return asyncio.run(until_stopped(talk, sys.stdout))
+    except BrokenPipeError:  # whoever read it has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit finds somebody
+        return 141
     except HarnessError as error:
         print(f"{id}: {error}", file=sys.stderr)
         return error.exit_code

@@ -1,5 +1,6 @@
 """`harness learn` as a command: the list, the language, exercises, and how it ends."""
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -96,6 +97,16 @@ async def test_a_chapter_by_itself_plays_and_then_listens(place: Place) -> None:
         await terminal.sees("There are 3 files in this folder")
         terminal.type("q\n")
         assert await terminal.ends() == 0
+
+
+async def test_a_reader_that_leaves_early_ends_it_without_a_word(place: Place) -> None:
+    line = f"{sys.executable} -m chapters.s01_agent_loop < /dev/null | head -1"
+    shell = await asyncio.create_subprocess_shell(
+        line, cwd=place.folder, env=place.environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, err = await shell.communicate()
+    assert out.decode().startswith("s01 · ")
+    assert not err
 
 
 async def test_ctrl_c_ends_it(place: Place) -> None:
