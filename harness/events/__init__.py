@@ -72,6 +72,7 @@ from harness.events.dispatching import (
     LateResult,
     PauseReported,
     PlanChanged,
+    PlanReminded,
     ResultLabelled,
     ToolScored,
 )
@@ -243,6 +244,7 @@ __all__ = [
     "PermissionAsked",
     "PlanChanged",
     "PlanItem",
+    "PlanReminded",
     "Projection",
     "Rank",
     "RefusalReason",

@@ -134,6 +134,16 @@ class PlanChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PlanReminded(Event):
+    """The model is reminded of its plan, in the message with the results that follows (lessons s05)."""
+
+    rounds: int
+    """Tool rounds of this turn since the plan was written, or since the last reminder."""
+    left: tuple[str, ...]
+    """The parts that are open."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResultLabelled(Event):
     """A result may not be fresh, and this is the evidence (A22)."""
 

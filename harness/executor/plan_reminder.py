@@ -7,7 +7,7 @@ counted in tool rounds, within one turn, and never without a plan (lessons D45: 
 from collections.abc import Sequence
 
 from harness.conversation import Conversation
-from harness.events import Block, Event, HistoryReplaced, PlanChanged, PlanItem, TurnStarted
+from harness.events import Block, Event, HistoryReplaced, PlanChanged, PlanItem, PlanReminded, TurnStarted
 from harness.model import plan_texts
 
 
@@ -45,6 +45,7 @@ class PlanReminder:
         if not is_due(plan, rounds, self._every):
             return ()
         self._rounds = 0
+        self._conversation.emit(PlanReminded(rounds, tuple(item.text for item in plan if item.is_open)))
         return ({"type": "text", "text": plan_texts.reminder(plan, rounds)},)
 
     def _see(self, event: Event) -> None:

@@ -10,6 +10,7 @@ from harness.events import (
     ModelSwitched,
     Notice,
     OutputCapChanged,
+    PlanReminded,
     RetryEnded,
     RetryScheduled,
     SettingChanged,
@@ -67,6 +68,9 @@ def line_of(event: Event) -> Line | None:
             return Line("✓", f"compacted by {event.method}: {sizes}{detail}")
         case CompactionEnded():
             return Line("✗", f"compaction failed: {event.detail}", Tone.TROUBLE)
+        case PlanReminded(rounds=rounds, left=left):
+            passed = "1 round" if rounds == 1 else f"{rounds} rounds"
+            return Line("·", f"the model is reminded of its plan after {passed}; open: {'; '.join(left)}")
         case HistoryRepaired():
             return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
         case HistoryReplaced(reason="media" | "thinking" as reason):

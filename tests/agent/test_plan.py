@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem
+from harness.events import ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem, PlanReminded
 from harness.journal import read, replay
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -159,6 +159,7 @@ async def test_the_model_is_reminded_beside_results_and_not_again_before_as_many
     async with stage(tmp_path, script, plan_reminder=3) as here:
         turn = await here.turn()
         assert reminders(turn) == [5, 8]
+        assert turn.of(PlanReminded) == [PlanReminded(3, ("read the notes", "write the letter"))] * 2
         assert len(here.posts) == turn.end.requests == 12
         [note] = [text for text in texts_of(here.bodies[5]["messages"][-1]) if "<plan>" in text]
         assert WHOLE in note

@@ -18,6 +18,7 @@ from harness.events import (
     PermissionAsked,
     PlanChanged,
     PlanItem,
+    PlanReminded,
     RetryScheduled,
     Rung,
     TextDelta,
@@ -100,6 +101,8 @@ def test_a_plan_is_shown_whole() -> None:
     items = (PlanItem("read", ItemStatus.DONE), PlanItem("write", ItemStatus.IN_PROGRESS), PlanItem("test"))
     assert printed([PlanChanged(items)]) == "· plan: [x] read; [▸] write; [ ] test\n"
     assert printed([PlanChanged(())]) == "· plan: nothing is left of it\n"
+    reminded = "· the model is reminded of its plan after 8 rounds; open: write; test\n"
+    assert printed([PlanReminded(8, ("write", "test"))]) == reminded
 
 
 def test_calls_side_by_side_each_have_a_line() -> None:
