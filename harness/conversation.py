@@ -31,7 +31,7 @@ class Conversation:
 
     def __init__(
         self,
-        record: Callable[[Event], None],
+        record: Callable[[Event], object],
         *,
         messages: Sequence[Message] = (),
         rewind_points: Sequence[RewindPoint] = (),
