@@ -7,7 +7,7 @@ folder or file of `harness` has to be put into `MAY_IMPORT` before it may exist.
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -124,16 +124,26 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(PACKAGE))
 
 
-@cache
 def tree_of(path: Path) -> ast.Module:
     """A module as it stands in its file."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports(path: Path, *, only_at_the_top: bool = False) -> Iterator[str]:
+def imports(path: Path, *, only_at_the_top: bool = False) -> tuple[str, ...]:
     """Absolute names of everything that a module imports; those for the type checker alone only with the lazy ones."""
+    every, at_the_top = _read(path)
+    return at_the_top if only_at_the_top else every
+
+
+@cache
+def _read(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a module imports anywhere, and at its top. The trees are not kept: they are large."""
     tree = tree_of(path)
-    for node in _at_the_top(tree.body) if only_at_the_top else ast.walk(tree):
+    return tuple(_names(path, ast.walk(tree))), tuple(_names(path, _at_the_top(tree.body)))
+
+
+def _names(path: Path, nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         match node:
             case ast.Import():
                 yield from (alias.name for alias in node.names)
