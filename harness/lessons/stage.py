@@ -6,13 +6,13 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from harness.agent import Agent
 from harness.errors import HarnessError
 from harness.events import Event, FaultOrdered
 from harness.executor.asker import Asker
 from harness.settings import PRACTICE_MODEL, Settings
 
 if TYPE_CHECKING:
+    from harness.agent import Agent
     from harness.practice.breaking import Broken
     from harness.practice.orders import Orders
 
@@ -70,8 +70,10 @@ class Stage:
         }
         return Settings.model_validate(own | changes)
 
-    def agent(self, settings: Settings | None = None, **arguments: object) -> Agent:
+    def agent(self, settings: Settings | None = None, **arguments: object) -> "Agent":
         """An agent of `harness` for this stage; `arguments` are those of `Agent`, such as `hooks` and `tools`."""
+        from harness.agent import Agent
+
         given = {"asker": self.asker, "outputs": self._state / "outputs", "log": self._log, **arguments}
         agent = Agent(settings or self.settings(), **given)  # type: ignore[arg-type]  # handed on as they came
         self._agents.append(agent)
