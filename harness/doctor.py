@@ -14,7 +14,9 @@ from typing import TextIO
 
 from harness import __version__
 from harness.connection import ANTHROPIC, endpoint_of
+from harness.doctor_session import brought_along
 from harness.errors import HarnessError, SettingsError
+from harness.hooks import Hook
 from harness.journal import session_folder, state_folder
 from harness.secret import MASK, Secret
 from harness.settings import Loaded, Settings, load, project_settings_file, user_settings_file
@@ -48,10 +50,14 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     report.facts("What will happen", _outlook(loaded))
     report.facts("Set by you", _given(loaded))
     report.facts("Files", _files(settings))
+    brought = brought_along(loaded)
+    report.facts("With every session here", brought.facts)
     report.facts("Terminal", {"shown": _front_end(settings)} | _terminal(os.environ))
     report.title("Checks")
-    for note in loaded.notes:
+    for note in (*loaded.notes, *brought.oddities):
         report.line("!", note)
+    for name, failure in brought.failures.items():
+        report.failed(name, failure)
     report.check("model", lambda: _model(settings))
     report.check("tools", lambda: _tools(settings))
     report.check("loops", lambda: _loops(settings))
@@ -146,7 +152,7 @@ def _value(value: object) -> object:
         case Secret():
             return _masked(value)
         case tuple():
-            return ", ".join(value)
+            return ", ".join(one.name if isinstance(one, Hook) else str(one) for one in value)
         case bool():
             return str(value).lower()
         case _:

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from harness.doctor import doctor
+from harness.memory import MemoryStore
+from harness.memory import Place as MemoryPlace
 from harness.practice.server import PracticeServer
+from harness.slots.sqlite import slots_file
+from tests.memory.shelves import Minutes, draft
+from tests.skills.folders import Folders, skill
 from tests.ui.program import Place, run
 
 KEY = "sk-ant-0123456789-abcdefghijkl-WXYZ"
@@ -77,6 +82,99 @@ def test_what_is_done_about_loops_is_said(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("HARNESS_ESCAPE", "off")
     monkeypatch.setenv("HARNESS_ESCAPE_POLICY", "copies=5 nudges=2")
     assert "✓ loops: only told of, with nudges=2, copies=5\n" in examined(folder)[1]
+
+
+def fact(page: str, name: str) -> str:
+    """What the section about sessions says of this."""
+    section = page.partition("\nWith every session here\n")[2].partition("\n\n")[0]
+    (line,) = (line for line in section.splitlines() if line.startswith(f"  {name} "))
+    return line.removeprefix(f"  {name} ").strip()
+
+
+def test_what_a_session_brings_along_is_on_the_page_also_where_it_is_nothing(folder: Path) -> None:
+    code, page = examined(folder)
+    assert code == 0
+    assert fact(page, "instructions") == "none; AGENTS.md in the workspace would be one"
+    assert fact(page, "skills") == fact(page, "memories") == "none"
+    kept = folder.parent / "config" / "harness" / "permissions.toml"
+    assert fact(page, "permissions") == f"none; those that you keep would be in {kept}"
+    assert fact(page, "hooks") == "none; this folder is not trusted to bring any (trusted_folders)"
+    assert fact(page, "gate").startswith("5 agents and 10 background commands at a time, 20 of each may wait; ")
+    assert fact(page, "gate").endswith("agents of all your sessions count together, 0 work now")
+    assert not slots_file(folder.parent / "state").exists()
+
+
+def test_what_is_there_is_counted_and_said_to_be_whose(folder: Path) -> None:
+    mine = folder.parent / "config" / "harness"
+    Folders.write(mine / "skills", "review", skill("review", "Reads code.", "Look twice."))
+    Folders.write(folder / ".harness" / "skills", "deploy", skill("deploy", "Brings it out."))
+    MemoryStore({MemoryPlace.PERSON: mine / "memory"}, now=Minutes()).keep(draft("tabs"), MemoryPlace.PERSON)
+    (mine / "AGENTS.md").write_text("Be brief.")
+    (folder / "AGENTS.md").write_text("Tabs.")
+    (mine / "permissions.toml").write_text('allow = ["bash(npm run *)"]\n')
+    guard = '[[hooks]]\nevent = "before_tool"\ncommand = "true"\nname = "guard"\n'
+    (mine / "settings.toml").write_text(
+        f'permissions_deny = ["read(/etc/**)"]\ntrusted_folders = ["{folder}"]\n{guard}'
+    )
+    code, page = examined(folder)
+    assert code == 0
+    assert fact(page, "instructions") == f"{mine / 'AGENTS.md'} (yours), {folder / 'AGENTS.md'}"
+    assert fact(page, "skills") == "1 of yours, 1 of the project"
+    assert fact(page, "memories") == "1 of yours"
+    origin = f"{mine / 'settings.toml'}: permissions_deny"
+    kept = f"1 that you keep in {mine / 'permissions.toml'}"
+    assert fact(page, "permissions") == f"1 of the settings ({origin}), {kept}"
+    assert fact(page, "hooks") == f"1 (1 before_tool), from {mine / 'settings.toml'}: hooks"
+    assert f"guard ({mine / 'settings.toml'}: hooks)" in page
+
+
+def test_what_is_wrong_with_a_file_is_said_and_stops_nothing(folder: Path) -> None:
+    Folders.write(folder / ".harness" / "skills", "empty\x1b[2J", skill("empty", "Nothing.", ""))
+    mine = folder.parent / "config" / "harness" / "memory"
+    mine.mkdir(parents=True)
+    (mine / "broken.md").write_bytes(b"\0")
+    (folder / "AGENTS.md").write_bytes(b"\0")
+    slots_file(folder.parent / "state").mkdir(parents=True)
+    code, page = examined(folder)
+    odd = [line for line in page.splitlines() if line.startswith("  ! ")]
+    assert code == 0
+    words = (
+        "AGENTS.md is left out",
+        "SKILL.md is left out",
+        "broken.md is left out",
+        "cannot share the places of agents",
+    )
+    assert [sum(word in line for line in odd) for word in words] == [1, 1, 1, 1]
+    assert fact(page, "gate").endswith("each session counts for itself for now, see below")
+    assert "\x1b" not in page
+
+
+def test_rules_that_cannot_be_used_would_stop_a_session(folder: Path) -> None:
+    mine = folder.parent / "config" / "harness"
+    mine.mkdir(parents=True)
+    (mine / "permissions.toml").write_text("allow = 3\n")
+    code, page = examined(folder)
+    assert code == 1
+    assert fact(page, "permissions") == "cannot be used, see below"
+    (line,) = (line for line in page.splitlines() if "✗" in line)
+    assert str(mine / "permissions.toml") in line
+
+
+def test_hooks_of_a_folder_that_is_not_trusted_are_refused_by_name(folder: Path) -> None:
+    (folder / ".harness").mkdir()
+    (folder / ".harness" / "settings.toml").write_text('[[hooks]]\nevent = "before_tool"\ncommand = "true"\n')
+    code, page = examined(folder)
+    assert code == 1
+    (line,) = (line for line in page.splitlines() if "✗" in line)
+    assert f"{folder / '.harness' / 'settings.toml'}: hooks is refused" in line
+
+
+def test_what_is_switched_off_is_said_to_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("INSTRUCTIONS", "SKILLS", "MEMORY", "SHARED_GATE"):
+        monkeypatch.setenv(f"HARNESS_{name}", "off")
+    page = examined(folder)[1]
+    assert {fact(page, name) for name in ("instructions", "skills", "memories")} == {"switched off"}
+    assert fact(page, "gate").endswith("each session counts for itself (shared_gate)")
 
 
 @pytest.mark.anyio

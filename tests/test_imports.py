@@ -62,7 +62,7 @@ AGENT_LEVEL = {
     "prompt_parts",
     "context_use",
 }
-FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "__main__"}
+FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "doctor_session", "__main__"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "events": set(),
@@ -96,7 +96,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
     "ui": {"events", "session", "following", "settings", "logs", "lessons", *GROUND},
     "logs": {"events", "journal", "settings", *GROUND},
-    **dict.fromkeys(("cli", "commands", "viewing", "doctor", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT),
+    **dict.fromkeys(
+        ("cli", "commands", "viewing", "doctor", "doctor_session", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT
+    ),
     "commands": {*ROOMS, *AGENT_LEVEL, *GROUND, *FRONT, "graphs", "lessons"},
     "": {"agent", "hooks", "tools"},
 }

@@ -39,6 +39,8 @@ class Loaded:
     """For every setting, in words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model", "default"."""
     notes: tuple[str, ...]
     """Oddities that stop nothing: a skipped line of .env, a variable that looks misspelt."""
+    trusts_workspace: bool = False
+    """Whether the person wants the hooks that settings files of the workspace bring, if they bring any."""
 
 
 def current_folder() -> Path:
@@ -91,7 +93,7 @@ def load(
     values.setdefault("permissions_file", user_file.parent / "permissions.toml")
     values.setdefault("user_dir", user_file.parent)
     settings = _checked(values | {"workspace": workspace}, given)
-    return Loaded(settings, origins, tuple(note for source in sources for note in source.notes))
+    return Loaded(settings, origins, tuple(note for source in sources for note in source.notes), trusted)
 
 
 def project_settings_file(workspace: Path) -> Path:

@@ -1,0 +1,139 @@
+"""What a session brings along besides its settings: instructions, skills, memories, rules, hooks, and the gate.
+
+The disk is read as a session would read it when it begins. Nothing is written.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from harness.assembly import agent_limits, command_limits, memory_for, skills_for
+from harness.errors import HarnessError
+from harness.granting import Granting
+from harness.instructions import NAME, read_instructions
+from harness.permissions import Scope
+from harness.settings import Loaded
+from harness.settings.rule_layers import ADDED_UP
+from harness.slots.store import SlotsError
+from harness.slots_status import slots_status
+from harness.visible import visible
+
+OFF = "switched off"
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What was found."""
+
+    facts: Mapping[str, str]
+    """Half a line for each thing, in the order in which they are told."""
+    oddities: tuple[str, ...]
+    """What stops nothing and is worth knowing, a sentence each."""
+    failures: Mapping[str, HarnessError]
+    """For what stops a session: why."""
+
+
+def brought_along(loaded: Loaded) -> Brought:
+    """Look at all of it. Never raises for what is on the disk."""
+    facts: dict[str, str] = {}
+    oddities: list[str] = []
+    failures: dict[str, HarnessError] = {}
+    for name, look in _LOOKS.items():
+        try:
+            facts[name] = look(loaded, oddities.append)
+        except HarnessError as error:
+            facts[name], failures[name] = "cannot be used, see below", error
+    return Brought(facts, tuple(oddities), failures)
+
+
+Tell = Callable[[str], None]
+"""Takes an oddity."""
+
+
+def _instructions(loaded: Loaded, tell: Tell) -> str:
+    if not loaded.settings.instructions:
+        return OFF
+    found = read_instructions(loaded.settings, tell)
+    files = (f"{visible(one.path)}{' (yours)' if one.of_the_person else ''}" for one in found)
+    return ", ".join(files) or f"none; {NAME} in the workspace would be one"
+
+
+def _skills(loaded: Loaded, tell: Tell) -> str:
+    if not loaded.settings.skills:
+        return OFF
+    book = skills_for(loaded.settings)
+    _tell_problems(((problem.file, problem.text) for problem in book.problems), tell)
+    return _whose(skill.origin.value for skill in book.skills)
+
+
+def _memory(loaded: Loaded, tell: Tell) -> str:
+    book = memory_for(loaded.settings, session="")
+    if not book.on:
+        return OFF
+    found = book.store.find()
+    _tell_problems(((problem.file, problem.text) for problem in found.problems), tell)
+    return _whose(memory.place.value for memory in found.memories)
+
+
+def _permissions(loaded: Loaded, tell: Tell) -> str:
+    rules = Granting(loaded.settings, logging.getLogger(__name__)).rules
+    kept = sum(rule.scope is Scope.ALWAYS for rule in rules)
+    file = loaded.settings.permissions_file
+    parts = []
+    if given := len(rules) - kept:
+        origins = ", ".join(loaded.origins[name] for name in ADDED_UP if getattr(loaded.settings, name))
+        parts.append(f"{given} of the settings ({origins})")
+    if kept:
+        parts.append(f"{kept} that you keep in {file}")
+    return ", ".join(parts) or f"none; those that you keep would be in {file}"
+
+
+def _hooks(loaded: Loaded, tell: Tell) -> str:
+    hooks = loaded.settings.hooks
+    trust = "" if loaded.trusts_workspace else "; this folder is not trusted to bring any (trusted_folders)"
+    points = Counter(hook.point.value for hook in hooks)
+    told = ", ".join(f"{number} {point}" for point, number in points.items())
+    return f"{len(hooks)} ({told}), from {loaded.origins['hooks']}{trust}" if hooks else f"none{trust}"
+
+
+def _gate(loaded: Loaded, tell: Tell) -> str:
+    settings = loaded.settings
+    agents, commands = agent_limits(settings).max_concurrent, command_limits(settings).max_concurrent
+    places = f"{agents} agents and {commands} background commands at a time"
+    limits = f"{places}, {settings.max_queue_size} of each may wait"
+    if not settings.shared_gate:
+        return f"{limits}; each session counts for itself (shared_gate)"
+    try:
+        status = slots_status(settings)
+    except SlotsError as error:
+        tell(f"Sessions cannot share the places of agents, so each counts for itself: {visible(str(error))}")
+        return f"{limits}; each session counts for itself for now, see below"
+    at_work = sum(entry.started is not None for entry in status.entries)
+    return f"{limits}; agents of all your sessions count together, {at_work} work now"
+
+
+_LOOKS: Mapping[str, Callable[[Loaded, Tell], str]] = MappingProxyType(
+    {
+        "instructions": _instructions,
+        "skills": _skills,
+        "memories": _memory,
+        "permissions": _permissions,
+        "hooks": _hooks,
+        "gate": _gate,
+    }
+)
+
+
+def _whose(places: Iterable[str]) -> str:
+    """Counts by whom something belongs to."""
+    counts = Counter(places)
+    words = {"person": "of yours", "project": "of the project"}
+    return ", ".join(f"{counts[place]} {whose}" for place, whose in words.items() if counts[place]) or "none"
+
+
+def _tell_problems(problems: Iterable[tuple[Path, str]], tell: Tell) -> None:
+    for file, text in problems:
+        tell(f"{visible(str(file))} {' '.join(visible(text).split())}.")
