@@ -102,7 +102,7 @@ def _hooks(loaded: Loaded, tell: Tell) -> str:
 def _gate(loaded: Loaded, tell: Tell) -> str:
     settings = loaded.settings
     agents, commands = agent_limits(settings).max_concurrent, command_limits(settings).max_concurrent
-    places = f"{agents} agents and {commands} background commands at a time"
+    places = f"{_counted(agents, 'agent')} and {_counted(commands, 'background command')} at a time"
     limits = f"{places}, {settings.max_queue_size} of each may wait"
     if not settings.shared_gate:
         return f"{limits}; each session counts for itself (shared_gate)"
@@ -113,6 +113,10 @@ def _gate(loaded: Loaded, tell: Tell) -> str:
         return f"{limits}; each session counts for itself for now, see below"
     at_work = sum(entry.started is not None for entry in status.entries)
     return f"{limits}; agents of all your sessions count together, {at_work} work now"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 _LOOKS: Mapping[str, Callable[[Loaded, Tell], str]] = MappingProxyType(

@@ -172,8 +172,10 @@ def test_hooks_of_a_folder_that_is_not_trusted_are_refused_by_name(folder: Path)
 def test_what_is_switched_off_is_said_to_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("INSTRUCTIONS", "SKILLS", "MEMORY", "SHARED_GATE"):
         monkeypatch.setenv(f"HARNESS_{name}", "off")
+    monkeypatch.setenv("HARNESS_MAX_CONCURRENT", "1")
     page = examined(folder)[1]
     assert {fact(page, name) for name in ("instructions", "skills", "memories")} == {"switched off"}
+    assert fact(page, "gate").startswith("1 agent and 10 background commands at a time")
     assert fact(page, "gate").endswith("each session counts for itself (shared_gate)")
 
 
