@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.events import HistoryReplaced, Message, PlanItem
+from harness.journal.rewinding import same_beginning
 
 TAKES_BACK = frozenset({"clear", "rewind", "rollback"})
 """Replacements of a history that leave only its beginning; all others leave what was agreed on as it is."""
@@ -45,9 +46,7 @@ class Plans:
             return Plans(tuple(plan for plan in self.declared if plan.place < len(after)))
         if len(before) == len(after):
             return self
-        same = 0
-        while same < min(len(before), len(after)) and before[same] == after[same]:
-            same += 1
+        same = same_beginning(before, after)
         return Plans(_last_of_each_place(DeclaredPlan(plan.items, min(plan.place, same)) for plan in self.declared))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from harness.events import Message
 
@@ -23,6 +24,11 @@ def rewind_point(turn: int, message: Message, index: int) -> RewindPoint:
     return RewindPoint(turn, texts[-1] if texts else "", index)
 
 
+def same_beginning(before: Sequence[Message], after: Sequence[Message]) -> int:
+    """How many messages two histories have in common before they differ."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+
+
 def surviving(
     points: Iterable[RewindPoint], before: Sequence[Message], after: Sequence[Message]
 ) -> tuple[RewindPoint, ...]:
@@ -31,9 +37,7 @@ def surviving(
     A point stays while its prompt and all before it stay, or, where messages were only changed in place, while its
     prompt does. So there is none before a summary.
     """
-    same = 0
-    while same < min(len(before), len(after)) and before[same] == after[same]:
-        same += 1
+    same = same_beginning(before, after)
     in_place = len(before) == len(after)
     return tuple(
         point for point in points if point.index < same or (in_place and before[point.index] == after[point.index])

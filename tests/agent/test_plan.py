@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem, PlanReminded
+from harness.conversation import Conversation
+from harness.events import Event, ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem, PlanReminded
 from harness.journal import read, replay
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -16,17 +17,15 @@ pytestmark = pytest.mark.anyio
 
 FIRST = (PlanItem("read the notes", ItemStatus.IN_PROGRESS), PlanItem("write the letter", tools=("write_file",)))
 SECOND = (PlanItem("read the notes", ItemStatus.DONE), PlanItem("write the letter", ItemStatus.IN_PROGRESS))
+DONE = tuple(PlanItem(item.text, ItemStatus.DONE) for item in FIRST)
+WHOLE = "[▸] read the notes\n[ ] write the letter (needs write_file)"
+NO_SUMMARY = '\n[[reply]]\nwhen = { purpose = "summary" }\ntimes = "forever"\nstatus = 400\nmessage = "no"\n'
 
 
 def plans(items: tuple[PlanItem, ...]) -> str:
     """A call, for a script, that declares this plan."""
     told = [{"text": item.text, "status": item.status.value, "tools": list(item.tools)} for item in items]
     return f"{{ name = \"todo_write\", input = {{ items = '''{json.dumps(told)}''' }} }}"
-
-
-DONE = tuple(PlanItem(item.text, ItemStatus.DONE) for item in FIRST)
-WHOLE = "[▸] read the notes\n[ ] write the letter (needs write_file)"
-NO_SUMMARY = '\n[[reply]]\nwhen = { purpose = "summary" }\ntimes = "forever"\nstatus = 400\nmessage = "no"\n'
 
 
 def handed_back(body: Json) -> list[str]:
@@ -100,6 +99,34 @@ async def test_a_plan_that_was_refused_leaves_the_one_before_it(tmp_path: Path) 
     ):
         await played(session.run("first"))
         assert session.plan == plan_in_file(session) == FIRST
+
+
+def test_a_rollback_within_a_turn_takes_it_back_as_well() -> None:
+    recorded: list[Event] = []
+    conversation = Conversation(recorded.append)
+    for items in (FIRST, SECOND):
+        conversation.add("assistant", ({"type": "text", "text": "I write it down."},), Origin.REPLY)
+        conversation.emit(PlanChanged(items))
+        conversation.add("user", ({"type": "text", "text": "Done."},), Origin.TOOL_RESULTS)
+    conversation.replace(conversation.messages[:2], "rollback")
+    assert conversation.plan == FIRST
+    assert recorded[-1] == PlanChanged(FIRST)
+
+
+async def test_an_agent_that_works_for_another_has_a_plan_of_its_own(tmp_path: Path) -> None:
+    task = '{ name = "task", input = { description = "look", prompt = "Look." } }'
+    hired = [calls(plans(SECOND)), calls(run("a")), calls(run("b")), says("Seen.")]
+    own = "".join(entry.rstrip() + '\nwhen = { lacks = "task" }\n' for entry in hired)
+    async with stage(tmp_path, calls(plans(FIRST)) + calls(task) + own + says("Good."), plan_reminder=2) as here:
+        turn = await here.turn()
+        assert turn.end.answer == "Good."
+        assert here.agent.conversation.plan == FIRST
+        assert turn.of(PlanReminded) == []
+        assert here.agents is not None
+        [journal] = here.agents.glob("*.jsonl")
+        told = here.of_agent(journal)
+        assert replay(read(journal).records).plans.current == SECOND
+        assert [event.rounds for event in told if isinstance(event, PlanReminded)] == [2]
 
 
 # ── after a compaction (recovery E8) ────────────────────────────────────────────────────────────────

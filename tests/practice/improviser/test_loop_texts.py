@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.events import ArrivalKind, Arrived
-from harness.model import hook_texts, prompt
+from harness.events import ArrivalKind, Arrived, PlanItem
+from harness.model import hook_texts, plan_texts, prompt
 from harness.model.arrivals import arrivals_text
 from harness.permissions.values import Deny
 from harness.practice.improviser.summary_form import HEADING
@@ -62,6 +62,8 @@ def test_a_restated_request_is_found() -> None:
 def test_reminders_are_left_out() -> None:
     assert without_reminders("<system-reminder>list the files</system-reminder>\nread a.txt") == "read a.txt"
     assert without_reminders(prompt.turn_facts(today="2026-11-21")) == ""
+    assert without_reminders(plan_texts.reminder([PlanItem("list the files")], 8)) == ""
+    assert without_reminders(plan_texts.handed_back([PlanItem("list the files")])) == ""
     assert without_reminders(hook_texts.added([("house_rules", "list the files")])) == ""
 
 
