@@ -157,7 +157,7 @@ class LessonApp(TerminalApp):
             self._look.arrive(at_beginning=run.place == 0)
             if run.walk.on_beat:
                 self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.beats))
-        self._showing.show(run, self._look, self._room)
+        self._showing.show(run, self._look, self._room, typing=self.prompt.display)
 
     def warn(self, text: Text | str, **values: object) -> None:
         """Say something in the line at the bottom, until the next key."""
@@ -192,7 +192,8 @@ class LessonApp(TerminalApp):
             self._answered.set_result((message.value, message.text))
 
     def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
-        self._close_prompt()
+        """Do what was typed. The prompt stays: the letters that follow are no keys before Esc says so."""
+        self.prompt.clear()
         run = self.opened
         if run is None:
             return
@@ -312,6 +313,7 @@ class LessonApp(TerminalApp):
             self.prompt.display = True
             self.prompt.load(text)
             self.set_focus(self.prompt.query_one(PromptText))  # at once: the next key may be there already
+            self.warn("")
 
     def action_keys(self) -> None:
         self.push_screen(KeysScreen(key_table(self._showing.language)))
@@ -325,7 +327,7 @@ class LessonApp(TerminalApp):
             self._close_prompt()
         else:
             self._look.back()
-            self.warn("")
+        self.warn("")
 
     def action_quit_untyped(self) -> None:
         self.exit(0)

@@ -52,6 +52,8 @@ PROMPT = Text("prompt", "入力")
 BREAK = Text("break", "壊す")
 KEYS = Text("keys", "キー")
 LEAVE = Text("leave", "終了")
+SEND = Text("send; /fault alone lists what can break", "送る。/fault だけなら壊し方の一覧")
+KEYS_AGAIN = Text("back to the keys", "キー操作に戻る")
 
 
 def key_table(language: Language) -> KeyTable:
@@ -67,3 +69,8 @@ def keys_now(language: Language, *, at_end: bool, crowded: bool) -> tuple[tuple[
     look = (("Tab", TAB),) if crowded else ()
     rest = (("w", WIRE), ("t", TEXT), ("?", KEYS), ("q", LEAVE))
     return tuple((key, text.into(language)) for key, text in (*walk, ("?", KEYS), *look, *rest[:2], rest[3]))
+
+
+def keys_typing(language: Language) -> tuple[tuple[str, str], ...]:
+    """Keys for the line at the bottom while a prompt is typed."""
+    return ("Esc", KEYS_AGAIN.into(language)), ("Enter", SEND.into(language))

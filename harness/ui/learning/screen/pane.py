@@ -9,6 +9,11 @@ from textual.widgets import Static
 from harness.ui.learning.screen.pages import Page
 from harness.visible import visible
 
+LEADING = 6
+"""Rows above a line that is sought: what the text says before it shows code."""
+SEEN = 8
+"""Characters that a row must have to be known again."""
+
 
 class Heading(Static):
     """What stands below it; marked while its part is the one that is scrolled."""
@@ -49,17 +54,25 @@ class PageView(Static):
         super().__init__(markup=False)
         self._page: Page | None = None
         self._drawn: tuple[Page, int] | None = None
+        self._rows: list[str] = []
 
     def show(self, page: Page) -> None:
         """Show this page."""
         self._page = page
         self._redraw()
 
+    def row_of(self, line: str) -> int | None:
+        """The first row that begins with this line, or with as much of it as fits; None where there is none."""
+        rows = enumerate(row.strip() for row in self._rows)
+        return next((number for number, row in rows if len(row) >= SEEN and line.strip().startswith(row)), None)
+
     def _redraw(self) -> None:
         columns = self.scrollable_content_region.width
         if self._page is not None and columns > 0 and self._drawn != (self._page, columns):
             self._drawn = self._page, columns
-            self.update(self._page.draw(columns))
+            drawn = self._page.draw(columns)
+            self._rows = drawn.plain.split("\n")
+            self.update(drawn)
 
     def on_resize(self, event: Resize) -> None:
         self._redraw()
@@ -104,6 +117,15 @@ class Pane(Vertical):
     def mark(self, name: str, *, active: bool) -> None:
         """Say in the heading what this is, and whether it is what keys scroll."""
         self.heading.say(" · ".join(part for part in (name, self._title) if part), active=active)
+
+    def seek(self, line: str) -> None:
+        """Bring this line into sight, with what leads to it, when everything is drawn; nothing where it is not."""
+        self.call_after_refresh(self._seek, line)
+
+    def _seek(self, line: str) -> None:
+        row = self.query_one(PageView).row_of(line)
+        if row is not None:
+            self.body.scroll_to(y=max(0, row - LEADING), animate=False)
 
     def show(self, page: Page) -> None:
         """Show a page from its beginning."""

@@ -3,11 +3,11 @@
 from textual.geometry import Size
 
 from harness.errors import HarnessError
-from harness.lessons import Language, Section, Text, source
+from harness.lessons import Beat, Language, Section, Text, source
 from harness.ui.app.status import Status, StatusLine
 from harness.ui.learning import words
 from harness.ui.learning.codes import places
-from harness.ui.learning.screen.keys import keys_now
+from harness.ui.learning.screen.keys import keys_now, keys_typing
 from harness.ui.learning.screen.layout import Parts
 from harness.ui.learning.screen.look import Kind, Look
 from harness.ui.learning.screen.pages import Page, code_page, difference_page, sections_page, text_page, wire_page
@@ -25,13 +25,14 @@ class Showing:
         self._parts = parts
         self._status = status
         self._text_shown: tuple[object, ...] = ()
+        self._sought: tuple[object, ...] = ()
         self._code_shown: tuple[object, ...] = ()
         self.language: Language = "en"
         self.warning = ""
         """Said in the line at the bottom until the next key."""
 
-    def show(self, run: Run, look: Look, size: Size) -> None:
-        """Show all of it."""
+    def show(self, run: Run, look: Look, size: Size, *, typing: bool) -> None:
+        """Show all of it; `typing`: letters belong to the prompt."""
         title = f"{run.lesson.id} · {run.lesson.title.into(self.language)} · {self._where(run)}"
         self._saying.say(title, self._sentence(run), run.trouble)
         parts = in_sight(size.width, size.height, look.active, reading=look.reading)
@@ -40,13 +41,14 @@ class Showing:
         self._show_code(run, look)
         talk = self._word(words.CONVERSATION)
         self._parts.talk_heading.say(talk, active=look.scrolled is Part.TALK)
-        self.tell(run, look, crowded=len(parts) < len(Part))
+        self.tell(run, look, crowded=len(parts) < len(Part), typing=typing)
 
-    def tell(self, run: Run, look: Look, *, crowded: bool = False) -> None:
+    def tell(self, run: Run, look: Look, *, crowded: bool, typing: bool) -> None:
         """The line at the bottom."""
         facts = (f"{run.lesson.id} {run.lesson.title.into(self.language)}", self._where(run))
         busy = (self._word(words.WORKS),) if run.busy else ()
-        keys = keys_now(self.language, at_end=run.walk.at_end, crowded=crowded or look.reading)
+        walking = keys_now(self.language, at_end=run.walk.at_end, crowded=crowded or look.reading)
+        keys = keys_typing(self.language) if typing else walking
         self._status.tell(Status((*facts, *busy), self.warning, keys))
 
     # ── the sentence ────────────────────────────────────────────────────────────────────────────
@@ -76,7 +78,17 @@ class Showing:
         if self._text_shown != wanted:
             self._text_shown = wanted
             self._parts.text.show(text_page(run.lesson, self.language, slice(*self._parts_to_read(run, look))))
+            self._sought = ()
+        if run.walk.on_beat and self._sought != (sought := (*wanted, run.place)):
+            self._sought = sought
+            self._seek(run.lesson.beats[run.place - 1])
         self._parts.text.mark(self._word(words.TEXT), active=look.scrolled is Part.TEXT)
+
+    def _seek(self, beat: Beat) -> None:
+        """Bring the part of the text into sight that shows the code of a beat."""
+        code = source(beat.code).text.splitlines() if beat.code else []
+        if line := next((line for line in code if not line.lstrip().startswith("@")), ""):
+            self._parts.text.seek(line)
 
     def _parts_to_read(self, run: Run, look: Look) -> tuple[int | None, int | None]:
         """Which parts of the text belong to a place; the whole text where it is asked for."""

@@ -140,7 +140,9 @@ async def test_a_prompt_goes_to_the_agent_of_the_chapter_from_anywhere(tmp_path:
         screen = await sees(pilot, "There are 3 files")
         assert "The agent loop · the end" in screen
         assert "works" not in (await press(pilot)).splitlines()[-1]
-        assert "beat 10 of 10" in await press(pilot, "b")
+        await press(pilot, "r")
+        assert app.prompt.text == "r"  # what is typed next is a prompt as well, and begins nothing anew
+        assert "beat 10 of 10" in await press(pilot, "escape", "b")
 
 
 async def test_a_question_of_the_agent_is_asked_and_its_keys_are_not_those_of_the_course(tmp_path: Path) -> None:
@@ -167,6 +169,16 @@ async def test_keys_are_letters_while_something_is_typed_and_esc_leaves(tmp_path
         assert run_of(app).place == 1
 
 
+async def test_the_text_shows_the_code_of_the_beat_where_it_has_it(tmp_path: Path) -> None:
+    async with opened(first(), tmp_path) as (app, pilot):
+        await played(app, pilot)
+        await press(pilot, "n")
+        at_first = app.parts.text.body.scroll_offset.y
+        await press(pilot, "n", "n", "n")
+        assert "run_turn" in run_of(app).lesson.beats[3].code
+        assert app.parts.text.body.scroll_offset.y > at_first
+
+
 async def test_f_breaks_the_model(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
@@ -174,9 +186,9 @@ async def test_f_breaks_the_model(tmp_path: Path) -> None:
         assert app.prompt.text == "/fault "
         await press(pilot, *"529", "enter")
         await sees(pilot, "On purpose, for the next request")
-        await press(pilot, "p", *"hello", "enter")
+        await press(pilot, *"hello", "enter")
         await sees(pilot, "529 overloaded_error")
-        await press(pilot, "p", *"/nonsense", "enter")
+        await press(pilot, *"/nonsense", "enter")
         await sees(pilot, "/nonsense is no command")
 
 
@@ -185,7 +197,7 @@ async def test_words_that_are_no_fault_and_tools_that_cannot_be_broken_are_told(
         await played(app, pilot)
         await press(pilot, "p", *"/toolfault", "space", *"bash", "space", *"timeout", "enter")
         await sees(pilot, "This chapter calls its tools by itself")
-        await press(pilot, "f", *"nonsense", "enter")
+        await press(pilot, "escape", "f", *"nonsense", "enter")
         await sees(pilot, "nonsense")
         assert not run_of(app).trouble
 
