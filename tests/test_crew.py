@@ -52,7 +52,7 @@ async def all_arrived(incoming: Incoming, busy: Callable[[], bool]) -> None:
     """The same, without a session."""
     changed = asyncio.Event()
     incoming.on_change = changed.set
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while busy() or not incoming.waiting:
             await changed.wait()
             changed.clear()

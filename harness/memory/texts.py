@@ -40,7 +40,7 @@ def index_lines(memories: Sequence[Memory]) -> list[str]:
     if _fits(list(lines.values())):
         return list(lines.values())
     newest = sorted(memories, key=lambda memory: (-memory.updated, memory.place, memory.name))
-    size, kept = len(_left_out(len(memories)).encode()), set()
+    size, kept = len(_left_out(len(memories)).encode()) + 1, set()
     for memory in newest[: INDEX_LINES - 1]:
         key = memory.place, memory.name
         size += len(lines[key].encode()) + 1

@@ -1,6 +1,7 @@
 """Run what the pages show, in this very process: a folder of its own, no key, nothing of the person who tests."""
 
 import gc
+import logging
 import os
 import runpy
 import sys
@@ -8,6 +9,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from harness.logs import SHARED
+
+
+@pytest.fixture(autouse=True)
+def loggers_as_they_were() -> Iterator[None]:
+    """What the program does to the loggers of its process ends with the test."""
+    kept = [(log, log.handlers[:], log.propagate, log.level) for log in map(logging.getLogger, SHARED)]
+    yield
+    logging.captureWarnings(capture=False)
+    for log, handlers, propagate, level in kept:
+        log.handlers[:], log.propagate = handlers, propagate
+        log.setLevel(level)
 
 
 @pytest.fixture
@@ -31,7 +45,7 @@ def without_a_person(patch: pytest.MonkeyPatch, top: Path) -> None:
 @pytest.fixture
 def run_program(
     alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Iterator[Callable[[str], str]]:
+) -> Callable[[str], str]:
     """Runs a program and returns what it printed. It must write nothing to standard error, nor leave anything open."""
     gc.freeze()  # so that only what the program leaves behind is looked through
     left: list[object] = []
@@ -46,5 +60,4 @@ def run_program(
         assert (said.err, left) == ("", [])
         return said.out
 
-    yield run
-    gc.unfreeze()
+    return run
