@@ -135,7 +135,7 @@ async def test_when_nothing_can_be_shared_everybody_goes_on_alone(caplog: pytest
             raise SlotsError("The disk is gone.")
 
     with caplog.at_level(logging.WARNING):
-        endpoints = SharedEndpoints(Broken(), clock=HandClock(), log=logging.getLogger("harness.test"))
+        endpoints = SharedEndpoints(Broken(), clock=HandClock(), log=logging.getLogger("tests"))
         endpoints.put({LARGE: OPENED})
         await endpoints.refresh()
         endpoints.put({SMALL: ONCE})

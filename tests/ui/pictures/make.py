@@ -15,7 +15,11 @@ from pathlib import Path
 
 from harness.events import AgentEnd, AgentEnded, Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
+from harness.lessons import Progress, lesson
 from harness.ui.app.still import picture
+from harness.ui.learning.screen.app import LessonApp
+from tests.ui.app.screens import settled
+from tests.ui.learning.screen.opened import press
 from tests.ui.program import ROOT, Place, run
 
 HERE = Path(__file__).parent
@@ -32,6 +36,8 @@ FILES = {
     "src/server.py": "from config import load_config\n\nsettings = load_config(HOME / 'settings.json')\n",
     "tests/test_config.py": "def test_defaults():\n    assert True\n",
 }
+BEAT = 8
+"""Of chapter s21: the breaker is open, and one call is let through to try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,19 @@ def until(records: Sequence[Record], moment: Moment) -> Sequence[Record]:
     return records
 
 
+async def of_the_course(folder: Path) -> str:
+    """A chapter at one of its beats."""
+    app = LessonApp(lesson("s21"), "en", Progress(folder / "course.json"), folder)
+    async with app.run_test(size=(116, 36)) as pilot:
+        await settled(pilot)
+        assert app.opened is not None
+        await app.opened.walk.take.finished()
+        await press(pilot, *["n"] * BEAT)
+        svg = app.export_screenshot(title="harness learn s21")
+        await app.aclose()
+    return svg
+
+
 async def main() -> None:
     """Write everything anew; with words, only the pictures, from the journals there are."""
     SESSIONS.mkdir(parents=True, exist_ok=True)
@@ -128,6 +147,8 @@ async def main() -> None:
         records = until(read(SESSIONS / f"{moment.story}.jsonl").records, moment)
         svg = await picture(records, moment.story, columns=116, rows=30)
         (PICTURES / f"{moment.name}.svg").write_text(svg, "utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        (PICTURES / "course.svg").write_text(await of_the_course(Path(folder)), "utf-8")
 
 
 if __name__ == "__main__":
