@@ -4,6 +4,7 @@ import ast
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from textwrap import dedent
 
 import harness
 from harness.lessons.catalogue import before, chapters_folder
@@ -20,6 +21,7 @@ class Source:
     first_line: int
     """Counts from 1."""
     text: str
+    """As it stands there, a method as far left as a function."""
 
 
 def source(place: str) -> Source:
@@ -36,7 +38,7 @@ def source(place: str) -> Source:
     if not name:
         return Source(place, path, 1, text)
     first, last = _lines_of(text, name, place)
-    return Source(place, path, first, "\n".join(text.splitlines()[first - 1 : last]) + "\n")
+    return Source(place, path, first, dedent("\n".join(text.splitlines()[first - 1 : last])) + "\n")
 
 
 def difference(one: Lesson) -> str:

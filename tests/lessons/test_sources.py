@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from textwrap import dedent
 
 import pytest
 
@@ -12,9 +13,9 @@ from harness.recovery import compaction
 
 def test_a_method_is_shown_as_it_stands() -> None:
     found = source("harness/agent.py:Agent.run")
-    assert inspect.getsource(agent.Agent.run) == found.text
+    assert dedent(inspect.getsource(agent.Agent.run)) == found.text
     lines = inspect.getsource(agent).splitlines()
-    assert lines[found.first_line - 1] == found.text.splitlines()[0]
+    assert lines[found.first_line - 1].strip() == found.text.splitlines()[0]
 
 
 def test_a_class_has_its_decorators() -> None:
