@@ -202,6 +202,7 @@ def test_a_standard_stream_that_is_closed_is_neither_missed_nor_taken_for_anothe
     assert "no key is set" not in ended.stdout
 
 
+@pytest.mark.stories
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_an_answer_that_cannot_be_written_is_one_sentence_and_a_notice_is_none(here: Place) -> None:
     answer = in_a_shell(here, '"$@" > /dev/full', "-p", "list the files")

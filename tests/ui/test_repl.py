@@ -162,6 +162,7 @@ async def test_commands_in_the_terminal(place: Place) -> None:
     assert "/fork" in (place.state / "history").read_text()
 
 
+@pytest.mark.stories
 async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> None:
     stall = '[[reply]]\ntext = "Now silence falls."\nchunk = 5\nfault = { kind = "stall", at = 5 }\n'
     async with PracticeServer(script=Script.parse(stall + '[[reply]]\ntext = "It goes on."\n')) as server:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
 async def test_a_chapter_is_walked_through_and_back(chapter: Lesson, tmp_path: Path) -> None:
-    async with opened(chapter, tmp_path, language="en") as (app, pilot):
+    async with opened(chapter, tmp_path, size=(80, 24), language="en") as (app, pilot):
         assert chapter.idea.en.split()[0] in screen_text(app)
         await played(app, pilot)
         for place, found in enumerate(run_of(app).walk.take.beats, 1):
