@@ -14,7 +14,7 @@ from harness.escape.ladder import Kind
 from harness.escape.learning import Experience, Note, Tally
 from harness.events import Json, Projection, Rung
 from harness.journal import session_folder
-from harness.one_writer import one_writer
+from harness.one_writer import one_writer, set_aside
 from harness.settings import Settings
 from harness.tools.files import replace_atomically
 
@@ -57,7 +57,7 @@ class ExperienceFile:
             try:
                 known = self.read()
             except ExperienceError:
-                aside, known = self._set_aside(), Experience()
+                aside, known = set_aside(self.path), Experience()
             for note in notes:
                 known = known.noted(note.kind, note.rung, freed=note.freed)
             replace_atomically(self.path, json.dumps(known.as_json(), indent=1).encode("ascii") + b"\n")
@@ -73,12 +73,6 @@ class ExperienceFile:
 
     def _unusable(self, why: str) -> ExperienceError:
         return ExperienceError(f"{self.path} cannot be used: {why}.")
-
-    def _set_aside(self) -> Path:
-        names = (self.path.with_name(f"{self.path.name}.unusable-{number}") for number in range(1, 10_000))
-        free = next(path for path in names if not path.exists())
-        self.path.rename(free)
-        return free
 
 
 def experience_file(settings: Settings) -> ExperienceFile:

@@ -1,4 +1,4 @@
-"""Small files that several sessions may change: one of them at a time."""
+"""Small files that several sessions may change: one of them at a time, and nothing is lost of a damaged one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,3 +27,14 @@ def one_writer(path: Path, failure: type[HarnessError], *, if_held: str = "") ->
         raise failure(f"{path} has been held by another session for {LOCK_S:g} s{if_held}.") from error
     except OSError as error:
         raise failure(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file that cannot be understood, so that it is never written over; returns its new place.
+
+    Raises OSError.
+    """
+    names = (path.with_name(f"{path.name}.unusable-{number}") for number in range(1, 10_000))
+    free = next(name for name in names if not name.exists())
+    path.rename(free)
+    return free

@@ -9,7 +9,7 @@ from harness.errors import HarnessError
 from harness.events import Json
 from harness.journal import state_folder
 from harness.lessons.text import LANGUAGES, Language
-from harness.one_writer import one_writer
+from harness.one_writer import one_writer, set_aside
 from harness.tools.files import replace_atomically
 
 NAME = "course.json"
@@ -114,16 +114,10 @@ class Progress:
                 raise ValueError("it is not a small file")
             return _kept(json.loads(self.path.read_bytes()))
         except (ValueError, RecursionError):
-            self.set_aside = self._aside()
+            self.set_aside = set_aside(self.path)
             return _Kept()
         except OSError as error:
             raise ProgressError(f"{self.path} cannot be read: {error.strerror or error}.") from error
-
-    def _aside(self) -> Path:
-        names = (self.path.with_name(f"{self.path.name}.unusable-{number}") for number in range(1, 10_000))
-        free = next(path for path in names if not path.exists())
-        self.path.rename(free)
-        return free
 
 
 def _kept(data: object) -> _Kept:
