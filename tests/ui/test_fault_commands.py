@@ -51,9 +51,15 @@ async def test_their_words_are_completed_and_they_work_while_a_turn_runs(tmp_pat
     async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), Nobody(), warm=False) as session:
         candidates = command_candidates(COMMANDS.values(), session)
         tools = [tool.name for tool in session.tools]
-    offered = {one.label: [argument.label for argument in one.arguments] for one in candidates}
-    assert offered["/fault"] == [*FAULT_KINDS, "off"]
-    assert offered["/toolfault"] == [*tools, *TOOL_FAULT_KINDS, "all", "off"]
+    named = {one.label: one for one in candidates}
+
+    def offered(command: str, *words: str) -> list[str]:
+        return [one.label for one in named[command].following(words)]
+
+    assert offered("/fault") == [*FAULT_KINDS, "off"]
+    assert offered("/fault", "529") == []
+    assert offered("/toolfault") == [*tools, "all", "off"]
+    assert offered("/toolfault", "grep") == [*TOOL_FAULT_KINDS]
     completion = Completer(lambda: candidates, lambda: ()).complete("/toolfault grep timo", 20)
     assert completion
     assert completion.apply("/toolfault grep timo", completion.candidates[0])[0] == "/toolfault grep timeout"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from harness.session import Session
+from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, Session
 from harness.ui.app.completion import Candidate
 
 Words = tuple[str, ...]
@@ -38,6 +38,21 @@ def _background(session: Session, words: Words) -> Iterator[Candidate]:
             yield Candidate("keep", "let one outlive the program", "keep ")
         case ("keep",):
             yield from _commands(session, at_work=True)
+
+
+def _fault(session: Session, words: Words) -> Iterable[Candidate]:
+    """A kind; the number behind it is none, and stays as it was typed."""
+    return () if words else map(Candidate, (*FAULT_KINDS, "off"))
+
+
+def _toolfault(session: Session, words: Words) -> Iterable[Candidate]:
+    match words:
+        case ():
+            return map(Candidate, (*(tool.name for tool in session.tools), "all", "off"))
+        case (tool,) if tool != "off":
+            return map(Candidate, TOOL_FAULT_KINDS)
+        case _:
+            return ()
 
 
 def _memory(session: Session, words: Words) -> Iterable[Candidate]:
@@ -83,6 +98,8 @@ _FINDERS: Mapping[str, Callable[[Session, Words], Iterable[Candidate]]] = Mappin
     {
         "agents": _agents_command,
         "background": _background,
+        "fault": _fault,
+        "toolfault": _toolfault,
         "kill": _kill,
         "memory": _memory,
         "rewind": _rewind,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
-from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, Session
+from harness.session import Session
 from harness.ui.app.command_arguments import looked_up
 from harness.ui.app.completion import Candidate
 
@@ -46,10 +46,6 @@ def _arguments(command: Described, session: Session) -> list[str]:
     """Names that can follow: of models, of tools, and the words that the help itself spells out."""
     if command.name == "model":
         return list(dict.fromkeys((session.model, session.settings.model, *session.settings.fallback_models)))
-    if command.name == "fault":
-        return [*FAULT_KINDS, "off"]
-    if command.name == "toolfault":
-        return [*(tool.name for tool in session.tools), *TOOL_FAULT_KINDS, "all", "off"]
     words = re.findall(r"(?<=\|)\w+|\w+(?=\|)", command.arguments)
     tools = [tool.name for tool in session.tools] if "TOOL" in command.arguments else []
     return tools + [word for word in words if word not in ("TOOL", "ID")]

@@ -29,3 +29,19 @@ async def test_commands_are_offered_with_what_the_session_can_put_behind_them(tm
     completion = Completer(lambda: tuple(candidates.values()), lambda: ()).complete("/trip gre", 9)
     assert completion
     assert completion.candidates[0].label == "grep"
+
+
+async def test_the_number_behind_a_fault_stays_as_it_was_typed(tmp_path: Path) -> None:
+    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), Nobody()) as session:
+        candidates = command_candidates(COMMANDS.values(), session)
+        offered = Completer(lambda: candidates, lambda: ())
+
+        def labels(text: str) -> list[str]:
+            found = offered.complete(text, len(text))
+            return [candidate.label for candidate in found.candidates] if found else []
+
+        assert "529" in labels("/fault 5")
+        assert "grep" in labels("/toolfault gr")
+        assert "timeout" in labels("/toolfault grep ti")
+        for text in ("/fault 529 1", "/fault 529 3", "/fault cut 2", "/toolfault grep timeout 3"):
+            assert labels(text) == []
