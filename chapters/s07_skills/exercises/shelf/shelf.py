@@ -1,0 +1,38 @@
+"""A tool that reads skills. One function is missing; exercise.toml says what it has to do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Skill:
+    """One skill, as it was read when the session began."""
+
+    name: str
+    description: str
+    text: str
+    folder: Path
+    """Absolute, and no part of it is a link."""
+
+
+class ToolError(Exception):
+    """What the model reads when its call cannot be done. The text is one sentence."""
+
+
+def line(skill: Skill) -> str:
+    """A skill in the list of all."""
+    return f"- {skill.name}: {skill.description}"
+
+
+def files(skill: Skill) -> list[str]:
+    """The files that belong to a skill, as paths in its folder. Links are not among them."""
+    found = (path for path in skill.folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(path.relative_to(skill.folder).as_posix() for path in found if path.name != "SKILL.md")
+
+
+def read(skills: Sequence[Skill], name: str | None = None, file: str | None = None) -> str:
+    """What the model gets that asks for a skill, for a file of it, or for neither. Raises ToolError."""
+    # ── your part begins ─────────────────────────────────────────────
+    return "\n\n".join(skill.text for skill in skills)
+    # ── your part ends ───────────────────────────────────────────────
