@@ -1,0 +1,202 @@
+"""Writes into a learner's plan, and lets rounds pass, with the tool and the reminder of harness beside it."""
+
+from random import Random
+from types import ModuleType
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.conversation import Conversation, ignore
+from harness.events import PlanChanged, PlanItem, TurnStarted
+from harness.executor.plan_reminder import PlanReminder
+from harness.tools.planning import PlanArguments
+
+HISTORIES, LONGEST = 600, 25
+TEXTS = ("read", "mend", "test it", "test it", " read\n", "test   it", "", "  ", None, 7)
+STATUSES = ("pending", "pending", "pending", "in_progress", "done", "done", "doing", None)
+
+Pairs = list[tuple[str, str]]
+
+
+class Play:
+    """A learner's plan, and what was done with it."""
+
+    def __init__(self, work: ModuleType, every: int = 3) -> None:
+        self.plan: Any = work.Plan(every=every)
+        self.story = [f"Plan(every={every})"]
+
+    @property
+    def items(self) -> Pairs:
+        """The plan that holds."""
+        return [(item.text, item.status) for item in self.plan.items]
+
+    def write(self, *sent: Any) -> str:
+        """The answer to a plan that the model sends."""
+        answer: str = self.plan.write(list(sent))
+        self.story.append(f"write({list(sent)}) -> {answer!r}, the plan is {self.items}")
+        return answer
+
+    def begin_turn(self) -> None:
+        """The person says something."""
+        self.plan.begin_turn()
+        self.story.append("begin_turn()")
+
+    def rounds(self, count: int) -> list[list[str]]:
+        """What the model is reminded of after each of so many rounds."""
+        told: list[list[str]] = [self.plan.after_round() for _ in range(count)]
+        self.story.extend(f"after_round() -> {one}" for one in told)
+        return told
+
+    def wants(self, found: object, wanted: object, what: str) -> None:
+        """Raises AssertionError, with the story, when they differ."""
+        assert found == wanted, "\n".join([*self.story, f"{what}: {found!r}, wanted {wanted!r}"])
+
+
+def part(text: Any, status: Any = "pending") -> dict[str, Any]:
+    """An entry as the model sends it."""
+    return {"text": text, "status": status}
+
+
+GOOD = (part("read", "done"), part("mend", "in_progress"), part("test it"))
+BROKEN: tuple[tuple[tuple[Any, ...], tuple[str, ...]], ...] = (
+    ((part("dig", "in_progress"), part("plant"), part("water", "in_progress")), ("dig", "water")),
+    ((part("dig", "done"), part("plant"), part("dig")), ("dig",)),
+    ((part("dig it"), part("  dig\n it")), ("dig it",)),
+    ((part("dig"), part("plant", "doing")), ("plant", "doing")),
+    ((part("dig"), part("plant"), part("   ")), ("3",)),
+    ((part("dig"), {"status": "pending"}), ("2",)),
+    ((part("dig"), "plant"), ("2",)),
+    ((None,), ("1",)),
+)
+"""What a model may send that is no plan, and what the answer to it has to name."""
+
+
+def check_a_new_plan_takes_the_place_of_the_old(work: ModuleType) -> None:
+    play = Play(work)
+    for sent, wanted in (
+        (GOOD, [("read", "done"), ("mend", "in_progress"), ("test it", "pending")]),
+        ((part(" mend \n the  roof"),), [("mend the roof", "pending")]),
+        ((part("read", "done"), part("mend", "done")), [("read", "done"), ("mend", "done")]),
+        ((), []),
+    ):
+        play.wants(play.write(*sent), "", "the answer")
+        play.wants(play.items, wanted, "the plan")
+
+
+def check_a_broken_plan_changes_nothing(work: ModuleType) -> None:
+    for sent, _ in BROKEN:
+        play = Play(work)
+        play.write(*GOOD)
+        before = play.items
+        answer = play.write(*sent)
+        if not answer:
+            play.wants(answer, "a sentence", "the answer")
+        play.wants(play.items, before, "the plan")
+
+
+def check_the_model_reads_what_is_wrong(work: ModuleType) -> None:
+    for sent, named in BROKEN:
+        play = Play(work)
+        answer = play.write(*sent)
+        missing = [word for word in named if word not in str(answer)]
+        play.wants(missing, [], "what the answer does not name")
+
+
+def check_a_reminder_comes_after_quiet_rounds(work: ModuleType) -> None:
+    for every in (1, 2, 3):
+        play = Play(work, every)
+        play.write(*GOOD)
+        quiet: list[list[str]] = [[]] * (every - 1)
+        told = play.rounds(1 + 3 * every)
+        play.wants(
+            told, [[], *[*quiet, ["mend", "test it"]] * 3], "the reminders, from the round in which the plan is written"
+        )
+    play = Play(work, every=0)
+    play.write(*GOOD)
+    play.wants(play.rounds(4), [[]] * 4, "the reminders where there are to be none")
+
+
+def check_only_news_begins_the_count_anew(work: ModuleType) -> None:
+    play = Play(work, every=2)
+    play.write(*GOOD)
+    play.rounds(2)
+    play.write(part(""))
+    play.wants(play.rounds(1), [["mend", "test it"]], "the reminder after a plan that was refused")
+    play.rounds(1)
+    play.write(*GOOD)
+    play.wants(play.rounds(2), [[], []], "the reminders after the same plan was sent again")
+    play.begin_turn()
+    play.wants(play.rounds(2), [[], ["mend", "test it"]], "the reminders of a new turn")
+    for nothing_open in ((), (part("read", "done"),)):
+        play.write(*nothing_open)
+        play.wants(play.rounds(5), [[]] * 5, "the reminders where nothing is open")
+
+
+def check_it_does_what_harness_does(work: ModuleType) -> None:
+    stories = (_difference(work, Random(seed)) for seed in range(HISTORIES))
+    shortest = min(filter(None, stories), key=len, default=None)
+    assert shortest is None, "\n".join(shortest or ())
+
+
+class Real:
+    """The plan of harness: what its tool takes, and when it reminds."""
+
+    def __init__(self, every: int) -> None:
+        self._conversation = Conversation(ignore)
+        self._reminder = PlanReminder(self._conversation, every)
+
+    @property
+    def plan(self) -> tuple[PlanItem, ...]:
+        """The plan that holds."""
+        return self._conversation.plan
+
+    @property
+    def items(self) -> Pairs:
+        """The plan that holds, in the words of the exercise."""
+        return [(item.text, item.status.value) for item in self.plan]
+
+    def takes(self, sent: list[Any]) -> bool:
+        """Whether this is a plan; if it is, it holds from now on."""
+        try:
+            arguments = PlanArguments.model_validate({"items": sent})
+        except ValidationError:
+            return False
+        self._conversation.emit(PlanChanged(tuple(item.item() for item in arguments.items)))
+        return True
+
+    def begin_turn(self) -> None:
+        """The person says something."""
+        self._conversation.emit(TurnStarted(self._conversation.turn + 1, "Go on."))
+
+    def after_round(self) -> list[str]:
+        """What the model is reminded of."""
+        left = [item.text for item in self.plan if item.is_open]
+        return left if self._reminder.after_round() else []
+
+
+def _difference(work: ModuleType, chance: Random) -> list[str] | None:
+    """The story up to the first answer in which the two differ; None: they never do."""
+    every = chance.randint(0, 3)
+    play, real = Play(work, every), Real(every)
+    for _ in range(chance.randint(1, LONGEST)):
+        match chance.choice(("quiet", "quiet", "quiet", "write", "turn")):
+            case "turn":
+                play.begin_turn()
+                real.begin_turn()
+            case "write":  # in the middle of a round
+                sent = [_entry(chance) for _ in range(chance.randint(0, 3))]
+                taken = play.write(*sent) == ""
+                wanted = real.takes(sent)
+                if (taken, play.items) != (wanted, real.items):
+                    return [*play.story, f"harness {'takes' if wanted else 'refuses'} it, the plan is {real.items}"]
+        [mine] = play.rounds(1)
+        if mine != (theirs := real.after_round()):
+            return [*play.story, f"harness -> {theirs}"]
+    return None
+
+
+def _entry(chance: Random) -> Any:
+    entry = part(chance.choice(TEXTS), chance.choice(STATUSES))
+    if chance.random() < 0.05:
+        del entry[chance.choice(("text", "status"))]
+    return entry if chance.random() < 0.97 else chance.choice((None, "read", []))
