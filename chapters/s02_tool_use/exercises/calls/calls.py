@@ -1,0 +1,37 @@
+"""The tool calls of one reply, and what the model is told about them."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Block = dict[str, Any]
+"""A `tool_use` block has an `id`, the `name` of a tool and its `input`, a dict. Other blocks have another `type`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something the model may ask for."""
+
+    run: Callable[..., Awaitable[str]]
+    """Takes the arguments by name. Returns what the model should read, or raises."""
+    takes: Mapping[str, type]
+    """The arguments and their types. All are needed."""
+    reads: bool
+    """It only looks, so that it may run at the same time as others that only look."""
+
+
+def complaint(name: str, tool: Tool, given: Mapping[str, Any]) -> str:
+    """What is wrong with the arguments of a call, in a sentence for the model; empty where nothing is."""
+    if given.keys() != tool.takes.keys():
+        return f"{name} takes {', '.join(tool.takes)}, and was given {', '.join(given) or 'nothing'}."
+    for argument, wanted in tool.takes.items():
+        if type(given[argument]) is not wanted:
+            return f"{argument} of {name} has to be of type {wanted.__name__}."
+    return ""
+
+
+async def answers(reply: Sequence[Block], tools: Mapping[str, Tool]) -> list[Block]:
+    """The blocks of the one user message that answers a reply; `tools` by their names."""
+    # ── your part begins ─────────────────────────────────────────────
+    return []
+    # ── your part ends ───────────────────────────────────────────────
