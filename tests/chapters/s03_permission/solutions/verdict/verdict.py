@@ -1,0 +1,61 @@
+"""May a command line run? The line is taken apart already; what its commands come to is missing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.permissions.shell import Simple, Unreadable
+from harness.permissions.shell.through import base_name, runs_of
+
+ALLOW, ASK, DENY = "allow", "ask", "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a person has said about a command."""
+
+    verdict: str
+    """ALLOW, ASK or DENY."""
+    command: str
+    """Its words. A * as the last one stands for any further words, also for none: `make *`."""
+
+    def fits(self, words: Sequence[str]) -> bool:
+        """It is about the command that has these words."""
+        *wanted, last = self.command.split()
+        return list(words[: len(wanted)]) == wanted if last == "*" else list(words) == [*wanted, last]
+
+
+def bare(words: Sequence[str]) -> list[str]:
+    """The same words with the program without its folder: `make deploy` for `/usr/bin/make deploy`."""
+    return [base_name(words[0]), *words[1:]] if words else []
+
+
+def decide(line: str, rules: Sequence[Rule]) -> str:
+    """The verdict on a command line. What cannot be read for certain is asked about."""
+    try:
+        commands = [run.simple for run in runs_of(line)]
+    except Unreadable:
+        return ASK
+    return verdict(commands, rules) if commands else ALLOW
+
+
+def verdict(commands: Sequence[Simple], rules: Sequence[Rule]) -> str:
+    """The verdict on all commands of a line, of which there is at least one.
+
+    A command has `words`, `assignments` before them (`PATH=.`) and `redirects` (`> out.txt`), which say whether they
+    write (`writes`). A word has its `text` without quotes, and is `known` unless only the shell will know what it is
+    (`$NAME`, `$(date)`, `*.txt`).
+    """
+    # ── your part begins ─────────────────────────────────────────────
+    return max((_judged(command, rules) for command in commands), key=[ALLOW, ASK, DENY].index)
+
+
+def _judged(command: Simple, rules: Sequence[Rule]) -> str:
+    words = [word.text for word in command.words]
+    met = {rule.verdict for rule in rules if rule.fits(bare(words))}
+    if DENY in met:
+        return DENY
+    if ASK in met or command.assignments or any(redirect.writes for redirect in command.redirects):
+        return ASK
+    certain = all(word.known for word in command.words)
+    return ALLOW if certain and any(rule.verdict == ALLOW and rule.fits(words) for rule in rules) else ASK
+    # ── your part ends ───────────────────────────────────────────────
