@@ -25,7 +25,7 @@ class Rule:
 
 
 def bare(words: Sequence[str]) -> list[str]:
-    """The same words with the program without its folder: `make deploy` for `/usr/bin/make deploy`."""
+    """The same words, the program without its folder and in small letters: `make all` for `/usr/bin/Make all`."""
     return [base_name(words[0]), *words[1:]] if words else []
 
 
