@@ -1,0 +1,255 @@
+"""Lets a learner's agents ask each other, before a model that follows a script and once before a practice server."""
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from random import Random
+from types import ModuleType
+from typing import Any
+from urllib.error import HTTPError
+
+from harness.events import Message, TransitionCode, TurnEnded, Usage
+from harness.executor.agent_reports import report_of
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+
+CHILDREN = 200
+SECRET = "a page that only the child has read"
+Plain = dict[str, Any]
+
+
+def says(text: str) -> list[Plain]:
+    """A reply that is only words."""
+    return [{"type": "text", "text": text}]
+
+
+def calls(name: str, *inputs: Plain, text: str = "") -> list[Plain]:
+    """A reply that calls a tool once for each input."""
+    return [
+        *(says(text) if text else []),
+        *({"type": "tool_use", "id": f"{name}-{at}", "name": name, "input": one} for at, one in enumerate(inputs)),
+    ]
+
+
+READS = calls("read", {"path": "page"}, text="I read it.")
+
+
+@dataclass
+class Desk:
+    """Replies for each prompt, in their order; an exception among them is raised. What was asked is written down."""
+
+    replies: dict[str, list[list[Plain] | Exception]]
+    asked: list[tuple[list[Plain], tuple[str, ...]]] = field(default_factory=list)
+    """Each request: its messages and the names of its tools."""
+
+    async def model(self, messages: Sequence[Plain], tools: Sequence[str]) -> list[Plain]:
+        """The next reply to the newest prompt in a history; silence where there is none left."""
+        self.asked.append((deepcopy(list(messages)), tuple(tools)))
+        await asyncio.sleep(0)
+        left = self.replies.get(_prompts(messages)[-1], [])
+        match left.pop(0) if left else []:
+            case Exception() as error:
+                raise error
+            case blocks:
+                return blocks
+
+    def do(self, name: str, input: Any) -> str:
+        """What an ordinary tool gives."""
+        return SECRET
+
+    def of(self, prompt: str) -> list[tuple[list[Plain], tuple[str, ...]]]:
+        """The requests about a prompt."""
+        return [one for one in self.asked if _prompts(one[0])[-1] == prompt]
+
+
+def _prompts(messages: Sequence[Plain]) -> list[str]:
+    return [one["content"] for one in messages if isinstance(one["content"], str)]
+
+
+def _results(agent: Any) -> list[Plain]:
+    """The results of calls in the history of an agent."""
+    blocks = (block for one in agent.messages if isinstance(one["content"], list) for block in one["content"])
+    return [block for block in blocks if block["type"] == "tool_result"]
+
+
+def parent(work: ModuleType, desk: Desk, tools: tuple[str, ...] = ("read", "write", "task"), requests: int = 20) -> Any:
+    """The agent that asks the others."""
+    return work.Agent(desk.model, desk.do, tools, work.Purse(requests))
+
+
+def task(prompt: str, **more: Any) -> Plain:
+    """A call of the tool."""
+    (call,) = calls("task", {"prompt": prompt, **more})
+    return call
+
+
+async def check_a_child_knows_its_task_and_nothing_else(work: ModuleType) -> None:
+    asks = [calls("task", {"prompt": "first"}), calls("task", {"prompt": "second"})]
+    desk = Desk({"Begin.": [*asks, says("Done.")], "first": [READS, says("One.")], "second": [READS, says("Two.")]})
+    agent = parent(work, desk)
+    ended = await agent.run("Begin.")
+    for prompt in ("first", "second"):
+        found = desk.of(prompt)
+        assert found, f"task({prompt!r}) -> no request with this prompt"
+        assert found[0][0] == [{"role": "user", "content": prompt}], f"first request of {prompt!r} -> {found[0][0]}"
+    roles = [message["role"] for message in agent.messages]
+    assert roles == ["user", "assistant"] * 3, f"history of the agent that asks -> {roles}"
+    told = [(block["tool_use_id"], block["content"], bool(block.get("is_error"))) for block in _results(agent)]
+    assert told == [("task-0", "One.", False), ("task-0", "Two.", False)], f"its results -> {told}"
+    assert ended.answer == "Done.", f"the agent that asks -> {ended}"
+
+
+async def check_a_child_gets_no_tool_that_it_must_not_have(work: ModuleType) -> None:
+    for more, wanted in (({}, ("read", "write")), ({"tools": ["read"]}, ("read",)), ({"tools": []}, ())):
+        desk = Desk({"look": [says("Seen.")]})
+        got = await parent(work, desk).task(task("look", **more))
+        found = [tools for _, tools in desk.asked]
+        assert found == [wanted], f"task('look', {more}) -> tools {found}, wanted {[wanted]}; {got}"
+    for wrong in ("task", "bash"):
+        desk = Desk({"look": [says("Seen.")]})
+        got = await parent(work, desk).task(task("look", tools=["read", wrong]))
+        story = f"task('look', tools=['read', {wrong!r}]) -> {got}, {len(desk.asked)} requests"
+        assert not desk.asked, f"{story}; wanted none"
+        assert got["is_error"] is True, story
+        assert wrong in got["content"], story
+        assert "write" in got["content"], f"{story}; which tools there are is not said"
+
+
+async def check_a_family_has_one_purse(work: ModuleType) -> None:
+    desk = Desk({"Begin.": [calls("task", {"prompt": "a"}, {"prompt": "b"}), says("Done.")]})
+    desk.replies |= {"a": [READS, says("One.")], "b": [READS, READS, says("Two.")]}
+    agent = parent(work, desk, requests=10)
+    await agent.run("Begin.")
+    story = f"{len(desk.asked)} requests out of a purse of 10, {agent.purse.requests} left"
+    assert (len(desk.asked), agent.purse.requests) == (7, 3), f"{story}; wanted 7 and 3"
+    desk = Desk({"Begin.": [calls("task", {"prompt": "a"}), says("Done.")], "a": [READS, READS, READS, says("One.")]})
+    agent = parent(work, desk, requests=3)
+    ended = await agent.run("Begin.")
+    assert len(desk.asked) == 3, f"{len(desk.asked)} requests out of a purse of 3; {ended}"
+    told = _results(agent)
+    assert [block.get("is_error") for block in told] == [True], f"a child that found the purse empty -> {told}"
+
+
+async def check_only_an_answer_is_told_as_an_answer(work: ModuleType) -> None:
+    for seed in range(CHILDREN):
+        chance = Random(seed)
+        replies, code, why = _life(work, chance)
+        desk = Desk({"look": list(replies)})
+        left = 20 if code is not TransitionCode.BUDGET_EXHAUSTED else len(replies)
+        agent = parent(work, desk, requests=left)
+        got = await agent.task(task("look"))
+        blocks = [reply for reply in replies if not isinstance(reply, Exception)]
+        words = ["".join(block["text"] for block in one if block["type"] == "text") for one in blocks]
+        ended = TurnEnded(1, code, why, words[-1] if words else "", Usage(), 0.0, len(words), len(replies), 0.0)
+        report = report_of(ended, [Message("assistant", tuple(one)) for one in blocks])
+        story = f"replies {words}, {f'then {why}' if why else 'then it was done'} -> {got}"
+        assert got["is_error"] is not report.answered, f"{story}; harness: {report.end.value}"
+        if report.answered:
+            assert got["content"].strip() == report.text, f"{story}; wanted the answer and nothing else"
+        assert why in got["content"], f"{story}; why it did not finish is not said"
+        missing = [word for word in report.text.split("\n\n") if word.strip() not in got["content"]]
+        assert not missing, f"{story}; not told: {missing}"
+        assert SECRET not in got["content"], f"{story}; what it has read comes back as well"
+        assert agent.messages == [], f"{story}; history of the agent that asks: {agent.messages}"
+
+
+def _life(work: ModuleType, chance: Random) -> tuple[list[list[Plain] | Exception], TransitionCode, str]:
+    """What a child says, why its turn ended, and a word that has to be told of it."""
+    begun = [calls("read", {"path": "page"}, text=f"Page {at}." * chance.randint(0, 1)) for at in range(work.STEPS)]
+    some: list[list[Plain] | Exception] = [*begun[: chance.randint(0, work.STEPS - 1)]]
+    match chance.choice(("answer", "silence", "limit", "purse", "failure")):
+        case "answer":
+            return [*some, says(f"There are {chance.randint(2, 9)}.")], TransitionCode.COMPLETED, ""
+        case "silence":
+            return [*some, says(" \n") if chance.random() < 0.5 else []], TransitionCode.COMPLETED, ""
+        case "limit":
+            return [*begun], TransitionCode.MAX_TURNS, f"{work.STEPS} steps"
+        case "purse":
+            return some, TransitionCode.BUDGET_EXHAUSTED, "purse"
+        case _:
+            return [*some, ConnectionError("529 overloaded")], TransitionCode.API_ERROR, "529 overloaded"
+
+
+async def check_a_failure_is_told_and_an_interruption_is_not(work: ModuleType) -> None:
+    three = calls("task", *({"prompt": prompt} for prompt in "abc"))
+    desk = Desk({"Begin.": [three, says("Two of them.")], "a": [says("One.")], "b": [OSError("is gone")]})
+    desk.replies["c"] = [READS, says("Three.")]
+    agent = parent(work, desk)
+    ended = await agent.run("Begin.")
+    told = [(block["tool_use_id"], bool(block.get("is_error"))) for block in _results(agent)]
+    wanted = [("task-0", False), ("task-1", True), ("task-2", False)]
+    assert told == wanted, f"three tasks, the second fails -> {told}, wanted {wanted}"
+    assert ended.answer == "Two of them.", f"the agent that asks -> {ended}"
+
+    begun = asyncio.Event()
+
+    async def waits(messages: Sequence[Plain], tools: Sequence[str]) -> list[Plain]:
+        begun.set()
+        await asyncio.Event().wait()
+        return []
+
+    running = asyncio.create_task(work.Agent(waits, desk.do, ("read", "task")).task(task("look")))
+    first = asyncio.create_task(begun.wait())
+    await asyncio.wait({running, first}, return_when=asyncio.FIRST_COMPLETED)
+    first.cancel()
+    assert not running.done(), f"task('look') -> {running.result()}, and nobody was asked"
+    running.cancel()
+    await asyncio.wait({running})
+    assert running.cancelled(), f"an interrupted task -> {running.exception() or running.result()}"
+
+
+async def check_a_strict_server_takes_it(work: ModuleType) -> None:
+    script = Script.parse(_SCRIPT)
+    async with PracticeServer(script=script) as server:
+
+        async def model(messages: Sequence[Plain], tools: Sequence[str]) -> list[Plain]:
+            return await asyncio.to_thread(_sent, f"{server.base_url}/v1/messages", list(messages), tools)
+
+        ended = await work.Agent(model, lambda name, input: SECRET, ("read", "task")).run("Count the pages.")
+        bodies = [request.body for request in server.requests]
+    assert (ended.answer, ended.why) == ("Two are counted, one is not.", ""), f"the agent that asks -> {ended}"
+    results = bodies[-1]["messages"][-1]["content"]
+    told = [(one["content"] if not one.get("is_error") else "(error)") for one in results]
+    assert told == ["There are 3.", "(error)", "There are 5."], f"results of three agents -> {results}"
+    assert "529" in results[1]["content"], f"the second agent met status 529 -> {results[1]}"
+
+
+_SCRIPT = """
+after = "error"
+[[reply]]
+tools = [
+  { name = "task", input = { prompt = "the first book" } },
+  { name = "task", input = { prompt = "the second book" } },
+  { name = "task", input = { prompt = "the third book" } },
+]
+[[reply]]
+text = "Two are counted, one is not."
+[[reply]]
+when = { lacks = "task", text = "first" }
+text = "There are 3."
+[[reply]]
+when = { lacks = "task", text = "second" }
+status = 529
+[[reply]]
+when = { lacks = "task", text = "third" }
+text = "There are 5."
+"""
+
+
+def _sent(url: str, messages: list[Plain], tools: Sequence[str]) -> list[Plain]:
+    """The blocks of a reply of the server. Raises RuntimeError with its status and its words."""
+    named = [{"name": name, "description": name, "input_schema": {"type": "object"}} for name in tools]
+    body = {"model": "practice-1", "max_tokens": 500, "messages": messages, "tools": named}
+    headers = {"content-type": "application/json", "x-api-key": "practice", "anthropic-version": "2023-06-01"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # this machine: no proxy
+    try:
+        with straight.open(request, timeout=5) as response:
+            blocks: list[Plain] = json.load(response)["content"]
+    except HTTPError as error:
+        with error:
+            raise RuntimeError(f"status {error.status}: {json.load(error)['error']['message']}") from None
+    return blocks
