@@ -19,7 +19,6 @@ with exactly one transition; a retry of the same request is no step.
 The command line, the screen and `from harness import Agent` are all this class.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AsyncExitStack
@@ -31,7 +30,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from harness.assembly import settings_here, tools_for
 from harness.clock import Clock, SystemClock
-from harness.context_use import ContextUse, parts_of_request
+from harness.context_use import ContextUse, context_use
 from harness.conversation import Conversation, ignore
 from harness.crew import Crew
 from harness.errors import HarnessError
@@ -42,27 +41,19 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOrdered,
-    Message,
-    ModelSwitched,
-    Notice,
     Origin,
     Outcome,
     Reply,
     SettingChanged,
     Transition,
     TransitionCode,
-    TurnStarted,
 )
 from harness.executor.asker import Asker, Nobody
 from harness.executor.dispatching import Dispatching
-from harness.executor.facts import Facts
 from harness.executor.turn import Turn
-from harness.executor.words import sendable
 from harness.hiring import Hiring
 from harness.hooks import Hook
-from harness.memory import RECALL, MemoryBook
-from harness.model import hook_texts
-from harness.model import prompt as prompts
+from harness.memory import MemoryBook
 from harness.permissions import Mode
 from harness.practice.tool_orders import ToolOrders
 from harness.processes import Processes
@@ -80,17 +71,15 @@ from harness.recovery import (
     Stop,
     SwitchModel,
     after_tools,
-    before_turn,
     counted,
     decide,
     over_budget,
 )
-from harness.recovery.compaction import thresholds
 from harness.settings import Settings
 from harness.sharing import Shared
 from harness.skills import SkillBook
 from harness.tools.tool import Tool
-from harness.uninterrupted import uninterrupted
+from harness.turn_bounds import TurnBounds
 from harness.wiring import wired
 
 if TYPE_CHECKING:
@@ -149,9 +138,6 @@ class Agent:
         self._log: logging.Logger = log or (employer._log if employer else logging.getLogger("harness"))
         self._asking: Turn | None = None
         self._hooks: tuple[Hook, ...] = employer._hooks if employer else (*self.settings.hooks, *hooks)
-        self._facts = Facts(self.settings.workspace)
-        self.attached: dict[str, str] = {}
-        """Texts that go into the history with the next prompt; one takes the place of another with its name."""
         if settings is None:
             reread = reread or (lambda: settings_here(overrides))
         parts = wired(
@@ -172,14 +158,15 @@ class Agent:
         self._shared: Shared = parts.shared
         self.crew: Crew | None = parts.crew
         self._connection, self._calls = parts.shared.connection, parts.calls
-        self._labels, self._tools, self._own_commands = parts.labels, parts.tools, parts.own_commands
-        self._executor = parts.executor
+        self._executor, self._tools, self._own_commands = parts.executor, parts.tools, parts.own_commands
         self.granting, self.permissions = parts.shared.granting, parts.shared.granting.permissions
         self.toolbox, self.sections = parts.toolbox, parts.sections
         self.dispatching: Dispatching = parts.dispatching
         self._turns, self.rewinding, self.hooking = parts.turns, parts.rewinding, parts.hooking
-        self.escaping, self._rollbacks, self._remembering = parts.escaping, parts.rollbacks, parts.remembering
-        self._plan_reminder = parts.plan_reminder
+        self.escaping, self._rollbacks, self._plan_reminder = parts.escaping, parts.rollbacks, parts.plan_reminder
+        self._bounds = TurnBounds(parts, self.conversation, self.settings, self._clock, hired=employer is not None)
+        self.attached = self._bounds.attached
+        """Texts that go into the history with the next prompt; one takes the place of another with its name."""
 
     def _crew(self, shared: Shared, outputs: Path) -> Crew:
         return Crew(
@@ -309,24 +296,8 @@ class Agent:
 
     def context_use(self) -> ContextUse:
         """Where the tokens of the next request are, and what is done when there are too many."""
-        situation, say = self._calls.situation(self.model), self.conversation
-        parts = parts_of_request(
-            say.messages,
-            say.shortenings.drained,
-            system=self._calls.count(Message("user", self._calls.system)),
-            together=self._calls.counted(say.messages),
-            estimate=situation.prompt_tokens,
-            count=self._calls.count,
-        )
-        return ContextUse(
-            parts,
-            tokens=situation.prompt_tokens,
-            window=situation.window,
-            levels=thresholds(situation.window, situation.max_output),
-            automatic=self._limits.compaction,
-            gave_up=self._executor.summaries_off,
-            shortenings=say.shortenings,
-        )
+        automatic, gave_up = self._limits.compaction, self._executor.summaries_off
+        return context_use(self._calls, self.conversation, self.model, automatic=automatic, gave_up=gave_up)
 
     @property
     def skills(self) -> SkillBook:
@@ -377,14 +348,14 @@ class Agent:
     async def _run(self, text: str | None) -> None:
         """One turn from the prompt to `TurnEnded`, whatever happens in between."""
         await self.open()
-        turn = self._begin(text)
+        turn = self._bounds.begin(text, self.model)
         try:
-            stop = await self._hear(turn, text) or await self._turn(turn)
+            stop = await self._bounds.hear(turn, text) or await self._turn(turn)
         except Exception as error:  # noqa: BLE001 (the border: a turn ends with a sentence)
             self._log.exception("the turn failed")
             reason = f"something in the program failed ({type(error).__name__}: {error}); see the log with --debug"
             stop = Stop(turn.state, reason, TransitionCode.MODEL_ERROR)
-        await self._end(turn, stop)
+        await self._bounds.end(turn, stop)
 
     async def _turn(self, turn: Turn) -> Stop:
         """Go round until something ends the turn."""
@@ -432,13 +403,8 @@ class Agent:
         hooked = self.hooking.stopped
         stop = after_tools(turn.state, self._limits, interrupted=interrupted, hooked=hooked, paused=paused, stuck=stuck)
         if stop is None:
-            self._deliver()
+            self._bounds.deliver()
         return stop
-
-    def _deliver(self) -> None:
-        """Hand over what has arrived from the background."""
-        if self.crew is not None:
-            self.crew.deliver()
 
     async def _go_on(self, turn: Turn, decision: Continue) -> Stop | None:
         """Ask the model for the rest of its answer; a Stop if it only repeats itself and nothing helps against that."""
@@ -500,72 +466,6 @@ class Agent:
         """What ends the turn because the money is spent: that of this agent, or of the one it works for."""
         own = over_budget(turn.state, self._limits, self.conversation.spend.cost_usd)
         return own or (self._employer._spent(turn) if self._employer else None)
-
-    # ── beginning and end ───────────────────────────────────────────────────────────────────────
-
-    def _begin(self, text: str | None) -> Turn:
-        conversation = self.conversation
-        self._signals.reset()
-        if not self.dispatching.announced:
-            self.dispatching.announce()
-        if not self.escaping.announced:
-            self.escaping.announce()
-        self._remembering.tell()
-        self._tell_news()
-        self._labels.begin_turn(self._clock.now())
-        conversation.turn += 1
-        conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
-        if self._executor.asked_last != self.model:
-            conversation.emit(ModelSwitched(self._executor.asked_last, self.model, "a new turn begins"))
-            self._executor.use_model(self.model)
-        fallbacks = tuple(model for model in self.settings.fallback_models if model != self.model)
-        state = self._executor.fresh_state(self.model, fallbacks)
-        return Turn(conversation.turn, state, self._clock.now(), conversation.spend, conversation.step)
-
-    async def _hear(self, turn: Turn, text: str | None) -> Stop | None:
-        """Take the prompt into the history, with what the model is to know beside it; a Stop if a hook refuses it."""
-        heard = await self.hooking.hear(text)
-        if stop := before_turn(turn.state, interrupted=self._signals.interrupt.is_set(), refused=heard.refused):
-            self.conversation.begin_step()
-            return stop
-        if text is not None:
-            facts = self._facts.new(self.conversation.messages)
-            memories = await self._memory_news()
-            texts = (facts, memories, *self.attached.values(), heard.context, sendable(heard.prompt))
-            self.attached.clear()
-            self.conversation.add("user", [{"type": "text", "text": text} for text in texts if text], Origin.PROMPT)
-        self._deliver()
-        return None
-
-    async def _memory_news(self) -> str:
-        """What was remembered and forgotten since the system prompt was made, where the history does not say it."""
-        if self.toolbox.get(RECALL) is None:
-            return ""
-        blocks = (block for message in self.conversation.messages for block in message.content)
-        said = [str(block["text"]) for block in blocks if block.get("type") == "text"]
-        return await uninterrupted(asyncio.to_thread(self._shared.memory.news, said))
-
-    async def _end(self, turn: Turn, stop: Stop) -> None:
-        conversation = self.conversation
-        if stop.code in (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS):
-            conversation.add("user", ({"type": "text", "text": prompts.INTERRUPTION_NOTE},), Origin.REPAIR)
-        elif stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
-            conversation.add("user", ({"type": "text", "text": prompts.PAUSE_NOTE},), Origin.REPAIR)
-            self.dispatching.pause()
-        elif stop.code is TransitionCode.LOOP_STOPPED:
-            conversation.add("user", ({"type": "text", "text": prompts.LOOP_NOTE},), Origin.REPAIR)
-        elif self.hooking.stopped:
-            conversation.add("user", ({"type": "text", "text": hook_texts.STOPPED_NOTE},), Origin.REPAIR)
-        conversation.emit(Transition(conversation.step, stop.code, stop.reason))
-        await self._remembering.keep()
-        self._tell_news()
-        conversation.emit(turn.ended(stop, conversation, self._clock.now()))
-
-    def _tell_news(self) -> None:
-        if self._employer is not None:
-            return  # the person reads what is shared in the conversation that is theirs
-        for text in self._shared.news():
-            self.conversation.emit(Notice("warning", text))
 
     async def _compact(self, focus: str) -> None:
         await self.open()

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from harness.conversation import Conversation
 from harness.events import Block, Message
+from harness.executor.model_calls import ModelCalls
 from harness.journal import Shortenings
-from harness.recovery.compaction import Thresholds
+from harness.recovery.compaction import Thresholds, thresholds
 
 SYSTEM, TOOLS = "system prompt", "tool schemas"
 PROMPTS, REPLIES, RESULTS, DRAINED = "prompts", "replies", "tool results", "drained results"
@@ -46,6 +48,25 @@ class ContextUse:
     def free(self) -> int:
         """What is left for the conversation, at least 0."""
         return max(0, self.levels.usable - self.tokens)
+
+
+def context_use(
+    calls: ModelCalls, conversation: Conversation, model: str, *, automatic: bool, gave_up: bool
+) -> ContextUse:
+    """How full the next request of this conversation to `model` is; the flags are those of `ContextUse`."""
+    situation, messages, shortenings = calls.situation(model), conversation.messages, conversation.shortenings
+    parts = parts_of_request(
+        messages,
+        shortenings.drained,
+        system=calls.count(Message("user", calls.system)),
+        together=calls.counted(messages),
+        estimate=situation.prompt_tokens,
+        count=calls.count,
+    )
+    levels = thresholds(situation.window, situation.max_output)
+    return ContextUse(
+        parts, situation.prompt_tokens, situation.window, levels, automatic, gave_up, shortenings=shortenings
+    )
 
 
 def parts_of_request(

@@ -43,6 +43,7 @@ AGENT_LEVEL = {
     "assembly",
     "conversation",
     "session",
+    "turn_bounds",
     "capability_files",
     "breaker_history",
     "experience_file",

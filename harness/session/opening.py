@@ -1,0 +1,140 @@
+"""Opens sessions: a new one, or one that goes on where its journal ends."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness import __version__, journal
+from harness.agent import Agent
+from harness.clock import Clock
+from harness.conversation import Conversation
+from harness.events import (
+    Event,
+    SessionResumed,
+    SessionStarted,
+    SettingChanged,
+)
+from harness.executor.asker import Asker
+from harness.journal import Journal, Record, SessionState
+from harness.recording import Recorder, unobserved
+from harness.session.session import Session
+from harness.settings import PRACTICE_MODEL, Loaded, Settings
+
+AT_A_TIME = 200
+"""Records of a resumed session that are shown before everything else gets its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Which conversation a session goes on with."""
+
+    resume: str | None = None
+    """Id, beginning of an id, or "latest"; None: begin a new one."""
+    fork: bool = False
+    """Go on in a copy and leave the original as it is."""
+
+
+async def open_session(
+    loaded: Loaded,
+    asker: Asker,
+    opening: Opening | None = None,
+    *,
+    reread: Callable[[], Settings] | None = None,
+    observer: Callable[[Event, float], None] | None = None,
+    clock: Clock | None = None,
+    log: logging.Logger | None = None,
+    warm: bool = True,
+) -> Session:
+    """Open a new session, or go on with an old one.
+
+    Args:
+        loaded: the settings and where they came from.
+        asker: who answers questions.
+        opening: which conversation; None: a new one.
+        reread: reads the settings again when a key was refused.
+        observer: sees every event with its Unix time: first those of a session that is resumed, then each new one
+            right after it was written, also what happens outside a turn.
+        clock: time for waits.
+        log: gets what only a developer wants to know.
+        warm: get ready for the first turn at once; False: the SDK is not imported and the practice server not started
+            before `Session.warm` or the first turn. Settings that cannot be used are refused here all the same.
+
+    Raises HarnessError (one sentence) when a setting cannot be used, the session is unknown or in use, or the
+    journal cannot be written.
+    """
+    opening = opening or Opening()
+    settings = loaded.settings
+    observer = observer or unobserved
+    folder = journal.session_folder(settings.workspace, settings.state_dir)
+    state, skipped = SessionState(), 0
+    records: tuple[Record, ...] = ()
+    if opening.resume is None:
+        kept = Journal.create(folder, journal.new_session_id())
+    else:
+        path = journal.find(folder, opening.resume)
+        if opening.fork:
+            path = journal.fork(path, folder, journal.new_session_id())
+        kept = Journal.open(path)
+        reading = await asyncio.to_thread(journal.read, path)  # a long one takes seconds, and a screen has its keys
+        records, skipped = reading.records, len(reading.skipped)
+        state = journal.replay(records)
+        settings = _with_model_of(state, loaded)
+    for number, record in enumerate(records):
+        observer(record.event, record.at)
+        if number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
+    recorder = Recorder(kept, observer)
+    conversation = Conversation(
+        recorder,
+        messages=state.messages,
+        rewind_points=state.rewind_points,
+        turn=state.turn,
+        step=state.step,
+        own_commands=state.own_commands,
+        spend=state.spend,
+        shortenings=state.shortenings,
+        plans=state.plans,
+    )
+    recorder.tell = conversation.show
+    try:
+        agent = Agent(
+            settings,
+            asker=asker,
+            conversation=conversation,
+            outputs=journal.outputs_folder(kept.path),
+            agents=journal.agents_folder(kept.path),
+            reread=reread,
+            clock=clock,
+            log=log,
+        )
+        agent.check()
+        if warm:
+            await agent.open()
+    except BaseException:
+        kept.close()
+        raise
+    started = SessionStarted(
+        kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice
+    )
+    resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
+    agent.dispatching.recall((record.event, record.at) for record in records)
+    agent.rewinding.recall(record.event for record in records)
+    agent.escaping.recall((record.event, record.at) for record in records)
+    if agent.crew is not None:
+        agent.crew.recall(record.event for record in records)
+    conversation.emit(started if opening.resume is None else resumed)
+    if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
+        agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program
+    agent.dispatching.announce()
+    agent.escaping.announce()
+    return Session(agent, kept.path, recorder, state, skipped)
+
+
+def _with_model_of(state: SessionState, loaded: Loaded) -> Settings:
+    """The settings with the session's own model, unless one was asked for or the other kind of model answers now."""
+    settings = loaded.settings
+    same_kind = (state.model == PRACTICE_MODEL) == settings.practice
+    if state.model and same_kind and loaded.origins.get("model") == "default":
+        return settings.model_copy(update={"model": state.model})
+    return settings
