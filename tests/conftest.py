@@ -1,6 +1,8 @@
 """Fixtures that every room's tests share."""
 
 import gc
+import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -11,6 +13,10 @@ from tests.whole import WHOLE
 settings.register_profile("every day", deadline=None, max_examples=40)
 settings.register_profile("whole", deadline=None)
 settings.load_profile("whole" if WHOLE else "every day")
+
+# Otherwise each program that a test starts compiles all of ours again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 gc.disable()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons.catalogue import chapters_folder
+from harness.lessons.catalogue import chapters_folder, lessons
 from harness.lessons.checking import CheckLimits, run_checks
 from harness.lessons.exercises import Exercise, every_exercise
 from harness.lessons.text import LANGUAGES
@@ -17,6 +17,10 @@ EXERCISES = every_exercise(chapters_folder())
 PATIENT = CheckLimits(check_s=50, all_s=110)
 """How long a machine takes that does much else says nothing of an exercise."""
 each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+
+
+def test_every_chapter_has_an_exercise() -> None:
+    assert {exercise.chapter for exercise in EXERCISES} == {lesson.id for lesson in lessons()}
 
 
 def solution_of(exercise: Exercise) -> Path:
