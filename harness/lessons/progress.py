@@ -48,7 +48,11 @@ class Progress:
         self.path = path
         self.set_aside: Path | None = None
         """Where a file that could not be understood was put."""
-        self._kept = self._read()
+        try:
+            self._kept = self._look()
+        except _DamagedError:
+            with one_writer(path, ProgressError):
+                self._kept = self._read()
 
     @classmethod
     def of(cls, state_dir: Path | None) -> "Progress":
@@ -107,17 +111,28 @@ class Progress:
         self._kept = kept
 
     def _read(self) -> _Kept:
+        """What the file holds; one that cannot be understood is set aside. For the one writer."""
+        try:
+            return self._look()
+        except _DamagedError:
+            self.set_aside = set_aside(self.path)
+            return _Kept()
+
+    def _look(self) -> _Kept:
         try:
             if not self.path.exists():
                 return _Kept()
             if not self.path.is_file() or self.path.stat().st_size > MOST_BYTES:
-                raise ValueError("it is not a small file")
+                raise _DamagedError("it is not a small file")
             return _kept(json.loads(self.path.read_bytes()))
-        except (ValueError, RecursionError):
-            self.set_aside = set_aside(self.path)
-            return _Kept()
+        except (ValueError, RecursionError) as error:
+            raise _DamagedError(str(error)) from error
         except OSError as error:
             raise ProgressError(f"{self.path} cannot be read: {error.strerror or error}.") from error
+
+
+class _DamagedError(Exception):
+    """The file holds what this program would not have written."""
 
 
 def _kept(data: object) -> _Kept:

@@ -24,6 +24,7 @@ from harness.practice.improviser.results import (
     hits,
     listed_paths,
     matching_files,
+    not_listed,
     output_of,
 )
 from harness.practice.improviser.setting import Setting, excerpt, fenced
@@ -50,7 +51,9 @@ def list_files(setting: Setting, goal: ListFiles) -> Plan:
         return setting.say(say.EMPTY_FOLDER, folder=folder)
     head = say.ONE_IN_FOLDER if len(paths) == 1 else say.IN_FOLDER
     shown = list(paths) if len(paths) <= _ALL_SHOWN else _with_counted_folders(setting, paths, goal.folder)
-    return f"{setting.say(head, count=len(paths), folder=folder)}\n\n{setting.bullets(shown)}{_note(setting, result)}"
+    beyond = not_listed(result)
+    said = setting.say(head, count=len(paths) + beyond, folder=folder)
+    return f"{said}\n\n{setting.bullets(shown, beyond=beyond)}{_note(setting, result)}"
 
 
 def _with_counted_folders(setting: Setting, paths: tuple[str, ...], folder: str | None) -> list[str]:
@@ -71,17 +74,16 @@ def find_files(setting: Setting, goal: FindFiles) -> Plan:
     (result,) = yield Ask(setting.say(words, pattern=shown), (call,))
     if trouble := setting.trouble(result, call):
         return trouble
-    paths = listed_paths(result)
+    paths, beyond = listed_paths(result), not_listed(result)
+    count = len(paths) + beyond
     if goal.count_only:
-        more = re.search(r"\[([\d,]+) more", result.text)
-        count = len(paths) + (int(more[1].replace(",", "")) if more else 0)
         folder = goal.folder or setting.say(say.THIS_FOLDER)
         counted = say.COUNTED_ALL if goal.pattern == "**/*" else say.COUNTED_FILES
         return setting.say(counted, count=count, folder=folder, pattern=shown)
     if not paths:
         return setting.say(say.NO_FILES, pattern=shown)
-    head = setting.say(say.FOUND_FILES, count=len(paths), pattern=shown)
-    return f"{head}\n\n{setting.bullets(paths)}{_note(setting, result)}"
+    head = setting.say(say.FOUND_FILES, count=count, pattern=shown)
+    return f"{head}\n\n{setting.bullets(paths, beyond=beyond)}{_note(setting, result)}"
 
 
 def read_file(setting: Setting, goal: ReadFile) -> Plan:

@@ -8,6 +8,7 @@ from harness.practice.improviser.values import Result
 _NUMBERED = re.compile(r"^\s*(?P<number>\d+)(?:\t|→|\s\|\s?|: )(?P<text>.*)$")
 _NOTE = re.compile(r"^\s*\[.*\]\s*$|^\((the file is empty|no output|nothing returned)\)$", re.IGNORECASE)
 _HIT = re.compile(r"^(?P<path>[^:\n]+?):(?P<line>\d+):(?P<text>.*)$")
+_NOT_LISTED = re.compile(r"^\[(?P<count>[\d,]+) more\b", re.MULTILINE)
 _NOTHING = re.compile(r"^\W*no (file|match|result)", re.IGNORECASE)
 _EXIT = re.compile(
     r"\bexit(?:ed)?(?: with)?(?: code| status)?[ :=]*(?P<code>-?\d+)|returncode[ :=]*(?P<other>-?\d+)", re.IGNORECASE
@@ -59,6 +60,12 @@ def listed_paths(result: Result) -> tuple[str, ...]:
         return ()
     lines = [line.strip().removeprefix("./") for line in result.text.splitlines() if not _NOTE.match(line)]
     return tuple(sorted({line for line in lines if line and line != "."}, key=lambda path: (path.count("/") > 0, path)))
+
+
+def not_listed(result: Result) -> int:
+    """How many paths a listing tool found and left out, as its note says."""
+    note = _NOT_LISTED.search(result.text)
+    return int(note["count"].replace(",", "")) if note else 0
 
 
 def hits(result: Result) -> tuple[Hit, ...]:

@@ -69,11 +69,11 @@ class Setting:
             case _:
                 return self.say(say.PLEASE_LIST, pattern=wish.roles.get("pattern") or wish.roles.get("folder", "*"))
 
-    def bullets(self, items: Sequence[str], most: int = MOST_LISTED) -> str:
-        """A list, its end left out where it is very long."""
+    def bullets(self, items: Sequence[str], most: int = MOST_LISTED, *, beyond: int = 0) -> str:
+        """A list, its end left out where it is very long; `beyond`: how many there are that are not among the items."""
         lines = [f"- {_literal(item)}" for item in items[:most]]
-        if len(items) > most:
-            lines.append(f"- {self.say(MORE, count=len(items) - most)}")
+        if more := max(0, len(items) - most) + beyond:
+            lines.append(f"- {self.say(MORE, count=more)}")
         return "\n".join(lines)
 
 

@@ -60,7 +60,8 @@ TO_DO = Text(
 )
 LANGUAGE = Text("The course speaks English now.", "これからは日本語で表示します。")
 NOT_UNDERSTOOD = Text(
-    "{typed} is no command; ? lists the keys.", "{typed} というコマンドはありません。? でキー一覧を表示します。"
+    "{typed} is no command of a chapter, which has /fault and /toolfault; ? lists the keys.",
+    "{typed} は章のコマンドではありません。使えるのは /fault と /toolfault です。? でキー一覧を表示します。",
 )
 PLAYED = Text("{count} beats, all of them happened.", "{count} の場面がすべて起こりました。")
 SENT = Text("request {number}: sent", "リクエスト {number}: 送信")

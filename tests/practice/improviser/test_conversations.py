@@ -188,3 +188,15 @@ def test_the_language_is_that_of_the_last_prompt(project: Path) -> None:
 
 def test_a_part_that_is_not_understood_is_named(project: Path) -> None:
     assert "“tell me a joke”" in Conversation(project).ask("read a.txt and tell me a joke")
+
+
+def test_more_files_than_a_tool_lists_are_counted_all_the_same(tmp_path: Path) -> None:
+    for number in range(530):
+        (tmp_path / f"f{number:03}.txt").touch()
+    talk = Conversation(tmp_path)
+    assert "530 files" in talk.ask("list the files")
+    assert "530 files" in talk.ask("find all txt files")
+    assert "530 files" in talk.ask("how many files are there?")
+    answer = talk.ask("list the files")
+    listed = answer.count("\n- f")
+    assert f"{530 - listed} more" in answer
