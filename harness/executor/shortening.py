@@ -1,38 +1,31 @@
 """Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from harness.clock import Clock
 from harness.conversation import Conversation
-from harness.events import Block, CompactionEnded, CompactionStarted, Event, Fault, FaultKind, Message, TransitionCode
+from harness.events import Block, CompactionEnded, CompactionStarted, Message
 from harness.executor.model_calls import ModelCalls
-from harness.executor.shown_reply import ShownReply
-from harness.executor.waiting import Signals, pause
+from harness.executor.summarising import Summarising
+from harness.executor.waiting import Signals
+from harness.executor.whole_results import WholeResults
 from harness.model import history, plan_texts, prompt
 from harness.processes import Processes
-from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
+from harness.recovery import RecoveryLimits, TurnState
 from harness.recovery.compaction import (
-    SUMMARY_TRIES,
     TAIL_SHARE,
     TAIL_TOKENS,
     CompactionHealth,
-    summary_budget,
     tail_length,
 )
-from harness.recovery.output_cap import cap_for
 from harness.recovery.shrinking import (
-    DRAINED_ABOVE,
     Round,
-    Shrunk,
     drainable,
-    drained,
     joined_end,
     middle_cut,
-    pointing,
     shrink,
 )
 from harness.tools.reading import ReadFileArguments
@@ -41,15 +34,12 @@ from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
 Trigger = Literal["reactive", "auto", "manual"]
-SUMMARY_CAP = 16_000
-"""Output tokens a summary may have."""
 REQUEST_CHARACTERS = 8_000
 """The newest request of the person stays verbatim up to this length."""
 REPEATED = "The person's latest request, word for word:\n\n"
 """Stands before it in a history that was shortened."""
 SUMMARISED = prompt.summary_message("").partition("<summary>")[0]
 """How the first message after a summary begins."""
-TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
 RESTORED_FILES = 5
 FILE_TOKENS = 5_000
 FILES_TOKENS = 50_000
@@ -65,18 +55,6 @@ class Shortened:
     """Retries of the summary count in the turn."""
     health: CompactionHealth
     interrupted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """What came of asking for a summary."""
-
-    state: TurnState
-    how: str
-    """In one line."""
-    text: str | None = None
-    too_long: bool = False
-    """Even the request for it did not fit."""
 
 
 class Shortening:
@@ -96,10 +74,11 @@ class Shortening:
         self._calls = calls
         self._conversation = conversation
         self._toolbox = toolbox
-        self._clock = clock
         self._workspace = workspace
         self._outputs = outputs
         self._processes = processes
+        self._whole = WholeResults(lambda call_id: self._context(call_id).output_file)
+        self._summaries = Summarising(calls, conversation, clock)
 
     # ── draining ────────────────────────────────────────────────────────────────────────────────
 
@@ -120,7 +99,7 @@ class Shortening:
             if saved >= tokens:
                 break
             at = places[call_id]
-            if (shorter := self._drained(messages[at], call_id)) is not None:
+            if (shorter := self._whole.drained(messages[at], call_id)) is not None:
                 saved += self._calls.saved(model, messages[at], shorter)
                 messages[at] = shorter
                 ids.append(call_id)
@@ -131,32 +110,6 @@ class Shortening:
             after, detail = before, "old tool results could not be kept on disk, so they stay"
         ended = CompactionEnded("truncation", before, after, succeeded=bool(ids), detail=detail, drained=tuple(ids))
         self._conversation.emit(ended)
-
-    def _drained(self, message: Message, call_id: str) -> Message | None:
-        """The message with that result in short; None: it could not be kept on disk, so it is not taken out."""
-        content = list(message.content)
-        for at, block in enumerate(content):
-            if block.get("tool_use_id") == call_id:
-                if (file := self._kept(call_id, block["content"])) is None:
-                    return None
-                content[at] = drained(block, str(file))
-        return replace(message, content=tuple(content))
-
-    def _kept(self, call_id: str, text: str) -> Path | None:
-        """A file that holds the whole of a result from now on; never one that holds another text already."""
-        place, whole = self._context(call_id).output_file, text.encode("utf-8", "backslashreplace")
-        for number in count():
-            file = place.with_suffix(f".old-{number}.txt" if number else ".old.txt")
-            try:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                if not file.exists():
-                    file.write_bytes(whole)
-                    return file
-                if file.read_bytes() == whole:
-                    return file
-            except OSError:
-                break
-        return None
 
     # ── compaction ──────────────────────────────────────────────────────────────────────────────
 
@@ -187,7 +140,7 @@ class Shortening:
         size = situation.prompt_tokens
         self._conversation.emit(CompactionStarted(trigger, size))
         window = limit or situation.window
-        summary = await self._summary(state, limits, signals, window, refused, focus)
+        summary = await self._summaries.ask(state, limits, signals, window, refused, focus)
         state = summary.state
         if signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
@@ -214,52 +167,6 @@ class Shortening:
         self._conversation.emit(CompactionEnded(method, size, after, done, detail))
         return Shortened(state, health)
 
-    async def _summary(
-        self,
-        state: TurnState,
-        limits: RecoveryLimits,
-        signals: Signals,
-        window: int,
-        refused: int | None,
-        focus: str,
-    ) -> _Summary:
-        rounds = history.rounds(history.without_thinking(history.without_media(self._conversation.messages)))
-        estimated = self._calls.estimate(state.model, self._conversation.messages)
-        attempt = 1
-        while True:
-            budget = summary_budget(window, refused, estimated, attempt)
-            shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
-            request = _asking(shrunk, prompt.summary_request(focus))
-            cap = cap_for(replace(state, raised_cap=SUMMARY_CAP), limits, self._calls.situation(state.model, request))
-            unseen = ShownReply(_unseen, watched=False)
-            outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
-            decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
-            state = decision.state
-            self._calls.endpoints.keep(state)
-            match decision, outcome:
-                case Resend(wait=wait), Fault() if wait is not None:
-                    await pause(
-                        wait,
-                        outcome,
-                        state,
-                        limits,
-                        scope="compaction",
-                        conversation=self._conversation,
-                        clock=self._clock,
-                        signals=signals,
-                    )
-                    if signals.interrupt.is_set():
-                        return _Summary(state, "interrupted")
-                case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
-                    return _Summary(state, decision.reason, Message("assistant", keep).text)
-                case _, Fault() if attempt < SUMMARY_TRIES and _less_may_do(outcome, refused):
-                    attempt += 1
-                    refused = outcome.input_tokens or refused
-                    estimated = self._calls.estimate(state.model, request)
-                case _:
-                    too_long = isinstance(outcome, Fault) and outcome.kind in TOO_LONG
-                    return _Summary(state, f"no summary ({decision.reason})", too_long=too_long)
-
     async def _restart(self, before: Sequence[Message], summary: str, room: int) -> tuple[Message, ...]:
         """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
         tail_budget = min(TAIL_TOKENS, int(room * TAIL_SHARE))
@@ -269,7 +176,7 @@ class Shortening:
         older, tail = rounds[: len(rounds) - kept], rounds[len(rounds) - kept :]
         if not tail and rounds[-1][-1].role == "user":
             older, tail = _before_last_reply(rounds[-1])
-        tail = self._recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
+        tail = self._whole.recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
         blocks: list[Block] = [_text(prompt.summary_message(summary))]
         if request := _newest_request(older):
             blocks.append(_text(REPEATED + request))
@@ -298,7 +205,7 @@ class Shortening:
         scale = raw / size if size else 1.0
         budget = int(min(window // 2, size // 2) * scale)
         shrunk = shrink(rounds, budget, self._calls.count)
-        kept = self._recoverable(rounds, shrunk.rounds)
+        kept = self._whole.recoverable(rounds, shrunk.rounds)
         messages = [message for group in kept for message in group]
         lead = prompt.dropped_rounds(shrunk.dropped) if shrunk.dropped else ""
         request = _newest_request(rounds[: shrunk.dropped])
@@ -311,45 +218,8 @@ class Shortening:
         if plan := plan_texts.handed_back(self._conversation.plan):
             yield _text(plan)
 
-    def _recoverable(self, before: Sequence[Round], after: Sequence[Round]) -> tuple[Round, ...]:
-        """The rounds `after` they were cut, where each result that lost something names a file with the whole of it.
-
-        The model may not have read it yet: without the file it would make the same call again (lessons D24).
-        """
-        whole = {
-            block["tool_use_id"]: block["content"]
-            for group in before
-            for message in group
-            for block in message.content
-            if block.get("type") == "tool_result" and isinstance(block.get("content"), str)
-        }
-
-        def pointed(block: Block) -> Block:
-            text, shown = whole.get(block.get("tool_use_id", "")), block.get("content")
-            if text is None or not isinstance(shown, str) or shown == text or len(text) <= DRAINED_ABOVE:
-                return block
-            file = self._kept(block["tool_use_id"], text)
-            return block if file is None else {**block, "content": pointing(shown, str(file))}
-
-        return tuple(
-            tuple(replace(message, content=tuple(map(pointed, message.content))) for message in group)
-            for group in after
-        )
-
     def _context(self, call_id: str) -> ToolContext:
         return ToolContext(Workspace(self._workspace), self._outputs, call_id, self._processes)
-
-    def _in_own_tokens(self, model: str, budget: int) -> int:
-        """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary.
-
-        Converted at the rate of the whole conversation, whose size the API has just reported; the rate of other
-        texts says little about one that is mostly the output of a tool.
-        """
-        messages = self._conversation.messages
-        overhead = self._calls.estimate(model, ())
-        size = self._calls.estimate(model, messages) - overhead
-        raw = sum(self._calls.count(message) for message in messages)
-        return max(1, int((budget - overhead) * raw / max(1, size)))
 
     def _replace(self, messages: Sequence[Message], reason: Literal["compaction", "truncation"]) -> None:
         self._conversation.replace(messages, reason)
@@ -358,29 +228,6 @@ class Shortening:
 
 def _text(text: str) -> Block:
     return {"type": "text", "text": text}
-
-
-def _unseen(event: Event) -> None:
-    """A summary is not shown while it is written."""
-
-
-def _asking(shrunk: Shrunk, instruction: str) -> tuple[Message, ...]:
-    """The conversation with the request for a summary at its end, in a form that can be sent."""
-    lead = [Message("user", (_text(prompt.dropped_rounds(shrunk.dropped)),))] if shrunk.dropped else []
-    messages = [message for group in shrunk.rounds for message in group]
-    return history.repaired([*lead, *messages, Message("user", (_text(instruction),))]).messages
-
-
-def _less_may_do(fault: Fault, before: int | None) -> bool:
-    """A smaller request for a summary may be taken where this one, and one of `before` tokens, was refused."""
-    match fault.kind:
-        case FaultKind.PROMPT_TOO_LONG | FaultKind.REQUEST_TOO_LARGE:
-            now = fault.input_tokens
-            return now is not None and (before is None or now < before)
-        case FaultKind.MAX_TOKENS_OVERFLOW:
-            return True
-        case _:
-            return False
 
 
 def _before_last_reply(group: Round) -> tuple[tuple[Round, ...], tuple[Round, ...]]:

@@ -1,0 +1,132 @@
+"""Asks the model for a summary of the conversation (recovery E)."""
+
+from dataclasses import dataclass, replace
+
+from harness.clock import Clock
+from harness.conversation import Conversation
+from harness.events import Event, Fault, FaultKind, Message, TransitionCode
+from harness.executor.model_calls import ModelCalls
+from harness.executor.shown_reply import ShownReply
+from harness.executor.waiting import Signals, pause
+from harness.model import history, prompt
+from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
+from harness.recovery.compaction import SUMMARY_TRIES, summary_budget
+from harness.recovery.output_cap import cap_for
+from harness.recovery.shrinking import Shrunk, shrink
+
+SUMMARY_CAP = 16_000
+"""Output tokens a summary may have."""
+TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What came of asking for a summary."""
+
+    state: TurnState
+    how: str
+    """In one line."""
+    text: str | None = None
+    too_long: bool = False
+    """Even the request for it did not fit."""
+
+
+class Summarising:
+    """Asks for summaries of one conversation."""
+
+    def __init__(self, calls: ModelCalls, conversation: Conversation, clock: Clock) -> None:
+        self._calls = calls
+        self._conversation = conversation
+        self._clock = clock
+
+    async def ask(
+        self,
+        state: TurnState,
+        limits: RecoveryLimits,
+        signals: Signals,
+        window: int,
+        refused: int | None,
+        focus: str,
+    ) -> Summary:
+        """A summary of the history as it is, or why there is none; faults are waited out as in a turn.
+
+        Args:
+            window: what the model takes, in its tokens.
+            refused: size of the refused prompt where the server named it, in its own count.
+            focus: what the person wants the summary to pay attention to.
+        """
+        rounds = history.rounds(history.without_thinking(history.without_media(self._conversation.messages)))
+        estimated = self._calls.estimate(state.model, self._conversation.messages)
+        attempt = 1
+        while True:
+            budget = summary_budget(window, refused, estimated, attempt)
+            shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
+            request = _asking(shrunk, prompt.summary_request(focus))
+            cap = cap_for(replace(state, raised_cap=SUMMARY_CAP), limits, self._calls.situation(state.model, request))
+            unseen = ShownReply(_unseen, watched=False)
+            outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
+            decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
+            state = decision.state
+            self._calls.endpoints.keep(state)
+            match decision, outcome:
+                case Resend(wait=wait), Fault() if wait is not None:
+                    await pause(
+                        wait,
+                        outcome,
+                        state,
+                        limits,
+                        scope="compaction",
+                        conversation=self._conversation,
+                        clock=self._clock,
+                        signals=signals,
+                    )
+                    if signals.interrupt.is_set():
+                        return Summary(state, "interrupted")
+                case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
+                    return Summary(state, decision.reason, Message("assistant", keep).text)
+                case _, Fault() if attempt < SUMMARY_TRIES and _less_may_do(outcome, refused):
+                    attempt += 1
+                    refused = outcome.input_tokens or refused
+                    estimated = self._calls.estimate(state.model, request)
+                case _:
+                    too_long = isinstance(outcome, Fault) and outcome.kind in TOO_LONG
+                    return Summary(state, f"no summary ({decision.reason})", too_long=too_long)
+
+    def _in_own_tokens(self, model: str, budget: int) -> int:
+        """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary.
+
+        Converted at the rate of the whole conversation, whose size the API has just reported; the rate of other
+        texts says little about one that is mostly the output of a tool.
+        """
+        messages = self._conversation.messages
+        overhead = self._calls.estimate(model, ())
+        size = self._calls.estimate(model, messages) - overhead
+        raw = sum(self._calls.count(message) for message in messages)
+        return max(1, int((budget - overhead) * raw / max(1, size)))
+
+
+def _unseen(event: Event) -> None:
+    """A summary is not shown while it is written."""
+
+
+def _said(text: str) -> Message:
+    return Message("user", ({"type": "text", "text": text},))
+
+
+def _asking(shrunk: Shrunk, instruction: str) -> tuple[Message, ...]:
+    """The conversation with the request for a summary at its end, in a form that can be sent."""
+    lead = [_said(prompt.dropped_rounds(shrunk.dropped))] if shrunk.dropped else []
+    messages = [message for group in shrunk.rounds for message in group]
+    return history.repaired([*lead, *messages, _said(instruction)]).messages
+
+
+def _less_may_do(fault: Fault, before: int | None) -> bool:
+    """A smaller request for a summary may be taken where this one, and one of `before` tokens, was refused."""
+    match fault.kind:
+        case FaultKind.PROMPT_TOO_LONG | FaultKind.REQUEST_TOO_LARGE:
+            now = fault.input_tokens
+            return now is not None and (before is None or now < before)
+        case FaultKind.MAX_TOKENS_OVERFLOW:
+            return True
+        case _:
+            return False
