@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from harness.events import Block, Json, Message
-from harness.practice.improviser.user_text import UserText, kind_of, without_reminders
+from harness.practice.user_text import UserText, kind_of, without_reminders
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 

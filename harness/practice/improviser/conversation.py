@@ -14,8 +14,8 @@ from harness.events import Json
 from harness.practice.improviser.arrivals import arrivals_in
 from harness.practice.improviser.language import Language, language_of
 from harness.practice.improviser.summary_form import parse_summary
-from harness.practice.improviser.user_text import UserText, kind_of, restated_request, without_reminders
 from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
+from harness.practice.user_text import UserText, kind_of, restated_request, without_reminders
 
 SHORTEST_LIMIT = 1
 DEFAULT_LIMIT = 8_000

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from harness.practice.improviser.conversation import Conversation
 from harness.practice.improviser.setting import described
-from harness.practice.improviser.summary_form import HEADING, form_turn, paths_of
+from harness.practice.improviser.summary_form import form_turn, paths_of
 from harness.practice.improviser.values import Exchange, Turn
+from harness.practice.user_text import HEADING
 
 _CHARACTERS_A_TOKEN = 3
 _EXCERPTS = (4_000, 1_000, 300, 80, 0)

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
+from harness.practice.user_text import HEADING
 
-HEADING = "# Summary of the conversation so far"
 _REQUEST = re.compile(r"^### Request \d+ \((answered|in progress)\)$")
 _CALL = re.compile(r"^- `(?P<name>[^`]+)` (?P<input>\{.*\}) (?P<outcome>ok|failed): (?P<text>\".*\")$")
 _ARRIVED = re.compile(r"^Arrived, `(?P<kind>[^`]*)` from `(?P<source>[^`]*)`: (?P<text>\".*\")$")

@@ -6,9 +6,8 @@ from harness.events import ArrivalKind, Arrived, PlanItem
 from harness.model import hook_texts, plan_texts, prompt
 from harness.model.arrivals import arrivals_text
 from harness.permissions.values import Deny
-from harness.practice.improviser.summary_form import HEADING
-from harness.practice.improviser.user_text import UserText, kind_of, restated_request, without_reminders
 from harness.practice.improviser.values import Result
+from harness.practice.user_text import HEADING, UserText, kind_of, restated_request, without_reminders
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ its thread, so the kinds are told apart here, in one table, by what any agent's 
 import re
 from enum import Enum
 
-from harness.practice.improviser.summary_form import HEADING
+HEADING = "# Summary of the conversation so far"
+"""The first line of a summary that the practice model writes."""
 
 
 class UserText(Enum):
