@@ -9,9 +9,9 @@ file `report`; `check` is empty while the learner's file is loaded, `state` is "
 takes longer than `check_s`, the stacks are written into the file `stacks` and the program ends.
 """
 
-import asyncio
 import contextlib
 import faulthandler
+import gc
 import inspect
 import json
 import linecache
@@ -98,7 +98,7 @@ def main(order: Order) -> NoReturn:
         report.begin("")
         work = _tried(partial(_loaded, order.file, order.called, "work"), order, report, watchdog)
         if isinstance(work, types.ModuleType):
-            checks = _loaded(order.check, order.check, "check")
+            checks = _loaded_at_once(order.check)
             for name in order.names:
                 report.begin(name)
                 _tried(partial(_run, checks, name, work, order.check_s), order, report, watchdog)
@@ -136,16 +136,30 @@ def _loaded(path: str, called: str, name: str) -> types.ModuleType:
     return module
 
 
+def _loaded_at_once(check: str) -> types.ModuleType:
+    """The module of the checks. What it imports stays, so the collector does not look through it again and again."""
+    gc.disable()
+    try:
+        return _loaded(check, check, "check")
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def _run(checks: types.ModuleType, name: str, work: types.ModuleType, seconds: float) -> None:
     check = getattr(checks, name)
     if inspect.iscoroutinefunction(check):
+        import asyncio  # it takes as long as all else that is imported here, and few checks need it
+
         asyncio.run(_within(check(work), seconds))
     else:
         check(work)
 
 
 async def _within(check: Awaitable[None], seconds: float) -> None:
-    async with asyncio.timeout(seconds):
+    from asyncio import timeout
+
+    async with timeout(seconds):
         await check
 
 
@@ -161,7 +175,7 @@ def _explained(error: BaseException, order: Order) -> tuple[str, int | None, str
             return "assertion", line, str(error) or linecache.getline(*last[0]).strip()
         case SystemExit():
             return "exit", line, ""
-        case TimeoutError() if isinstance(error.__cause__, asyncio.CancelledError):
+        case TimeoutError() if type(error.__cause__).__name__ == "CancelledError":
             line = _line_in(error.__cause__, order.called) or _line_in_a_thread(order.called)
             return "endless", line, f"{order.check_s:g}"
         case RecursionError():
