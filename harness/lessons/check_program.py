@@ -175,8 +175,8 @@ def _explained(error: BaseException, order: Order) -> tuple[str, int | None, str
             return "assertion", line, str(error) or linecache.getline(*last[0]).strip()
         case SystemExit():
             return "exit", line, ""
-        case TimeoutError() if type(error.__cause__).__name__ == "CancelledError":
-            line = _line_in(error.__cause__, order.called) or _line_in_a_thread(order.called)
+        case TimeoutError(__cause__=BaseException() as cause) if type(cause).__name__ == "CancelledError":
+            line = _line_in(cause, order.called) or _line_in_a_thread(order.called)
             return "endless", line, f"{order.check_s:g}"
         case RecursionError():
             return "recursion", line, ""
