@@ -240,9 +240,9 @@ def _writable(folder: Path) -> str:
 
 
 def _vocabulary() -> str:
-    from harness.model.tokens import TokenCounter
+    from harness.model import vocabulary
 
-    return "exact" if TokenCounter().load() else "estimated; the vocabulary file is missing or damaged"
+    return "exact" if vocabulary.intact() else "estimated; the vocabulary file is missing or damaged"
 
 
 async def _server(settings: Settings) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tiktoken import Encoding
 
 from harness.model import vocabulary
-from harness.model.vocabulary import Count, estimated_from_bytes, load
+from harness.model.vocabulary import Count, estimated_from_bytes, intact, load
 
 ORIGINAL_PATTERN = "|".join(
     [
@@ -87,10 +87,12 @@ def test_names_of_special_tokens_and_broken_text_are_just_text(count: Count) -> 
 
 
 def test_a_missing_or_altered_file_gives_no_vocabulary(tmp_path: Path) -> None:
+    assert intact()
     assert load(tmp_path / "missing.xz") is None
     for content in (b"", b"nonsense", vocabulary.FILE.read_bytes()[:-1]):
         (tmp_path / "altered.xz").write_bytes(content)
         assert load(tmp_path / "altered.xz") is None
+        assert not intact(tmp_path / "altered.xz")
     assert load(tmp_path) is None, "a folder is no file"
 
 
