@@ -158,11 +158,14 @@ class Chat(VerticalScroll):
         and before it is used.
         """
         placed = super().arrange(size, optimal)
-        overflows = placed.spatial_map.total_region.bottom > self.container_size.height > 0
+        beyond = placed.spatial_map.total_region.bottom - self.container_size.height
+        overflows = self.container_size.height > 0 < beyond
         if self._anchored and not overflows:
             self.set_reactive(Chat.scroll_y, 0)
             self.set_reactive(Chat.scroll_target_y, 0)
             self._anchor_released = False
+        if overflows and self.vertical_scrollbar.position != beyond:
+            self.vertical_scrollbar.refresh()  # an anchor moves it without a word, and what it looked like would stay
         self._anchored = overflows
         return placed
 

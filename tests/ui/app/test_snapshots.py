@@ -7,8 +7,11 @@ import os
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.app import App
+from textual.pilot import Pilot
 
 from harness.following import CaughtUp, Followed
 from harness.session import Record
@@ -39,15 +42,28 @@ def compare(name: str, screen: Sequence[str], colours: Sequence[str]) -> None:
     if os.environ.get("HARNESS_TEST_WRITE_SNAPSHOTS"):
         FOLDER.mkdir(exist_ok=True)
         file.write_text(seen, "utf-8")
-    assert seen.splitlines() == file.read_text("utf-8").splitlines()
+    assert seen.splitlines() == file.read_text("utf-8").splitlines(), file.name
 
 
-@pytest.mark.parametrize(("columns", "rows"), SIZES)
-@pytest.mark.parametrize("situation", STORIES)
-async def test_a_situation_looks_as_it_did(situation: str, columns: int, rows: int) -> None:
+async def compare_at_each(sizes: Sequence[tuple[int, int]], name: str, app: App[Any], pilot: Pilot[Any]) -> None:
+    """An app looks the same at a size whether it began at it or was brought to it."""
+    for columns, rows in sizes:
+        if app.size != (columns, rows):
+            await pilot.resize_terminal(columns, rows)
+        compare(f"{name}-{columns}x{rows}", await settled(pilot), coloured(app))
+
+
+def sizes_from(number: int) -> Sequence[tuple[int, int]]:
+    """All sizes; which one is the first changes from one situation to the next."""
+    return *SIZES[number % len(SIZES) :], *SIZES[: number % len(SIZES)]
+
+
+@pytest.mark.parametrize(("number", "situation"), enumerate(STORIES), ids=STORIES)
+async def test_a_situation_looks_as_it_did(number: int, situation: str) -> None:
     app = Still(STORIES[situation], NAME, theme="", panel_only=False)
-    async with app.run_test(size=(columns, rows)) as pilot:
-        compare(f"{situation}-{columns}x{rows}", await settled(pilot), coloured(app))
+    sizes = sizes_from(number)
+    async with app.run_test(size=sizes[0]) as pilot:
+        await compare_at_each(sizes, situation, app, pilot)
 
 
 async def followed(records: Sequence[Record]) -> AsyncGenerator[Followed, None]:
@@ -57,10 +73,9 @@ async def followed(records: Sequence[Record]) -> AsyncGenerator[Followed, None]:
     yield CaughtUp(None)
 
 
-@pytest.mark.parametrize(("columns", "rows"), SIZES)
-async def test_a_step_of_the_past_looks_as_it_did(columns: int, rows: int) -> None:
+async def test_a_step_of_the_past_looks_as_it_did() -> None:
     app = WatchApp(NAME, followed(recorded("network-gone", until_step=99)))
-    async with app.run_test(size=(columns, rows)) as pilot:
+    async with app.run_test(size=SIZES[0]) as pilot:
         await settled(pilot)
         await pilot.press(*["left"] * 6)
-        compare(f"past-{columns}x{rows}", await settled(pilot), coloured(app))
+        await compare_at_each(SIZES, "past", app, pilot)
