@@ -95,7 +95,8 @@ class ModelClient:
         return not self._endpoint.is_loopback
 
     def preload(self) -> None:
-        """Begin to import the SDK in a thread of its own. Returns at once; a second call changes nothing."""
+        """Begin to import the SDK in a thread of its own, or be ready now where that was done before in this process.
+        Returns at once; a second call changes nothing."""
         if self._building is not None:
             return
         building = self._building = Future()
@@ -108,7 +109,10 @@ class ModelClient:
             except BaseException as error:  # noqa: BLE001 (handed over to whoever waits for the line)
                 building.set_exception(error)
 
-        threading.Thread(target=build, name="sdk-import", daemon=True).start()
+        if self._builder.is_quick:
+            build()
+        else:
+            threading.Thread(target=build, name="sdk-import", daemon=True).start()
 
     async def send(
         self,

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.model.endpoint import Endpoint
@@ -59,13 +60,16 @@ class LineBuilder:
         self._log = log
         self._ssl_context: ssl.SSLContext | None = None
 
-    def prepare(self) -> None:
-        """Import everything that a request needs. For a thread without an event loop."""
-        load(self._log)
-        import anyio
+    @property
+    def is_quick(self) -> bool:
+        """Everything was imported before and no certificates are to be read, so that no thread is worth its start."""
+        return _warmed.cache_info().currsize > 0 and not self._endpoint.encrypted
 
-        # Loads what the first request would otherwise load on the program's own loop.
-        anyio.run(anyio.sleep, 0)
+    def prepare(self) -> None:
+        """Import everything that a request needs. The first time in a process it is for a thread without an event
+        loop."""
+        load(self._log)
+        _warmed()
 
     def build(self) -> Line:
         """A line with no connections yet."""
@@ -115,6 +119,14 @@ def load(log: logging.Logger | None = None) -> None:
         logger = logging.getLogger(name)
         logger.handlers = [_Forward(log) if log is not None else logging.NullHandler()]
         logger.propagate = False
+
+
+@cache
+def _warmed() -> None:
+    """Load, once, what the first request would otherwise load on the program's own loop."""
+    import anyio
+
+    anyio.run(anyio.sleep, 0)
 
 
 class _Forward(logging.Handler):

@@ -63,6 +63,8 @@ class SharedSlots:
         self._held: set[str] = set()
         self._renewed = clock.now()
         self._heartbeat: asyncio.Task[None] | None = None
+        self._asked = False
+        """The store was asked something, so that its thread runs."""
         self._closed = False
 
     @property
@@ -121,8 +123,11 @@ class SharedSlots:
         for claim in sorted(self._held | self._waiting):
             self._withdraw(claim)
         self._held.clear()
-        await asyncio.wrap_future(self._thread.submit(self._store.close))
-        self._thread.shutdown(wait=False)
+        if self._asked:
+            await asyncio.wrap_future(self._thread.submit(self._store.close))
+            self._thread.shutdown(wait=False)
+        else:
+            self._store.close()  # it has nothing open, so a thread would be started for nothing
 
     def _withdraw(self, claim: str) -> None:
         """Release without waiting for it: after whatever the thread still does, and if it fails the lease ends it."""
@@ -152,6 +157,7 @@ class SharedSlots:
 
     async def _call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_open()
+        self._asked = True
         return await asyncio.wrap_future(self._thread.submit(work, *args, **kwargs))
 
     def _check_open(self) -> None:
