@@ -7,6 +7,7 @@ after that is answered whole, by a model that looks at the history it is sent an
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import cycle
 
 from harness.events import Json
 from harness.practice import faults
@@ -29,6 +30,10 @@ FIRST = "The first half of the answer lies in the morning."
 SECOND = " The second half is what the evening makes of it."
 AFTER_TOOLS = "Both notes are written, and that is the whole of it."
 LONG = " ".join(f"Sentence number {number} of a long answer." for number in range(1, 30))
+
+
+HARMLESS = {"byte_by_byte", "comments", "crlf", "missing_usage"}
+"""Faults that spoil nothing: they may cost no request, so that there is none in which the model could start over."""
 
 
 class Mode(StrEnum):
@@ -113,6 +118,12 @@ class Cell:
     def marker(self, call: ToolUse) -> str:
         """What the call leaves behind in this cell."""
         return f"{self.number}-{call.input['marker']}"
+
+    @property
+    def most_requests(self) -> int:
+        """How many requests it may take: the fault costs at most one."""
+        harmless = not isinstance(self.fault, StatusFault) and self.fault.kind in HARMLESS
+        return self.shape.requests if harmless else self.shape.requests + 1
 
     def parts(self) -> tuple[Part, ...]:
         """The shape's parts, with calls that are this cell's own."""
@@ -213,13 +224,18 @@ WRONG_INPUTS = (
 )
 
 
+PASSING_STATUSES = (408, 409, 429, 500, 502, 503, 504, 520, 529)
+WITH_BODIES = {429, 500, 502, 503, 529}
+"""Those that something between us and the API answers with a body of its own."""
+
+
 def places(shape: Shape) -> list[At]:
     """Before each event of the reply, and after the last."""
     return [*range(len(shape.events())), "end"]
 
 
-def statuses() -> Iterator[StatusFault]:
-    """HTTP errors that pass, with every header that may come with them."""
+def failures(status: int) -> Iterator[StatusFault]:
+    """An HTTP error that passes, with every header and every body that may come with it."""
     headers: tuple[dict[str, str], ...] = (
         {},
         {"retry-after": "1"},
@@ -234,15 +250,25 @@ def statuses() -> Iterator[StatusFault]:
         {"x-should-retry": "true"},
         {"x-should-retry": "perhaps", "retry-after": ""},
     )
-    for status in (408, 409, 429, 500, 502, 503, 504, 520, 529):
-        yield from (StatusFault(status, headers=header) for header in headers)
-    for body in ("<html><h1>Bad Gateway</h1></html>", "upstream connect error", "", "{", '{"error": null}', "[1, 2]"):
-        yield from (StatusFault(status, body=body) for status in (429, 500, 502, 503, 529))
+    yield from (StatusFault(status, headers=header) for header in headers)
+    if status in WITH_BODIES:
+        bodies = ("<html><h1>Bad Gateway</h1></html>", "upstream connect error", "", "{", '{"error": null}', "[1, 2]")
+        yield from (StatusFault(status, body=body) for body in bodies)
+
+
+def cells_of_status(status: int) -> list[Cell]:
+    """The cells for one status. A reply comes only after it, so in part of the grid they take turns in its shape."""
+    shapes = SHAPES[:2]
+    faults = tuple(failures(status))
+    every = [(fault, shape) for fault in faults for shape in shapes]
+    chosen = every if WHOLE else list(zip(faults, cycle(shapes)))
+    return [Cell(number, shape, fault, Mode.CONTINUES) for number, (fault, shape) in enumerate(chosen, 1)]
 
 
 def cells_of(kind: str, shape: Shape) -> list[Cell]:
     """The cells for one kind of fault in one shape of reply."""
-    every = [(fault, mode) for fault in faults_of(kind, shape) for mode in Mode]
+    modes = (Mode.CONTINUES,) if kind in HARMLESS else tuple(Mode)
+    every = [(fault, mode) for fault in faults_of(kind, shape) for mode in modes]
     # Another beginning for each group, so that a place left out in one is played in the next.
     begin = (len(kind) + len(shape.name)) % min(SHARE, len(every) or 1)
     chosen = every if WHOLE or len(every) <= SMALL else every[begin::SHARE]
