@@ -7,19 +7,19 @@ import pty
 import re
 import signal
 import struct
-import sys
 import termios
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from tests.ui.warm import forked
+from tests.ui.warm import COMMAND, ROOT, Piped, begin
+
+__all__ = ["COMMAND", "LIMIT_S", "ROOT", "Finished", "Place", "Terminal", "end_of", "run", "start"]
 
 LIMIT_S = 30.0
-COMMAND = (sys.executable, "-m", "harness")
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -58,32 +58,24 @@ class Finished:
     err: str
 
 
-async def start(place: Place, *arguments: str, env: dict[str, str] | None = None) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *COMMAND,
-        *arguments,
-        cwd=place.folder,
-        env=place.environment | (env or {}),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+async def start(place: Place, *arguments: str, env: dict[str, str] | None = None, cold: bool = False) -> Piped:
+    """The command with three pipes, in a fork of a process that has everything loaded; `cold`: with nothing loaded."""
+    return await Piped.begin(place.folder, arguments, place.environment | (env or {}), cold=cold)
 
 
 async def run(place: Place, *arguments: str, stdin: str = "", env: dict[str, str] | None = None) -> Finished:
-    """Run the command to its end with `stdin` piped in, in a fork of a process that has everything loaded."""
-    code, out, err = await forked(place.folder, arguments, place.environment | (env or {}), stdin, LIMIT_S)
-    return Finished(code, out.decode(), err.decode())
+    """Run the command to its end with `stdin` piped in."""
+    return await end_of(await start(place, *arguments, env=env), stdin)
 
 
-async def end_of(process: asyncio.subprocess.Process, stdin: str = "") -> Finished:
+async def end_of(process: Piped, stdin: str = "") -> Finished:
     try:
         async with asyncio.timeout(LIMIT_S):
             out, err = await process.communicate(stdin.encode())
     except TimeoutError:
-        process.kill()
+        process.send_signal(signal.SIGKILL)
         raise
-    return Finished(process.returncode or 0, (out or b"").decode(), err.decode())
+    return Finished(process.returncode or 0, out.decode(), err.decode())
 
 
 class Terminal:
@@ -95,30 +87,30 @@ class Terminal:
         *arguments: str,
         command: Sequence[str] = COMMAND,
         environment: Mapping[str, str] = MappingProxyType({}),
+        cold: bool = False,
     ) -> None:
-        self._arguments = arguments
-        self._command = command
-        self._folder = place.folder
-        self._environment = place.environment | dict(environment)
+        """`command` and `cold` as for `begin`."""
+        environment = place.environment | dict(environment)
+        self._begin = partial(begin, place.folder, arguments, environment, command=command, cold=cold)
         self._arrived = asyncio.Event()
         self._seen = 0
         self.screen = ""
         """Everything the terminal was sent so far, without carriage returns."""
 
     async def __aenter__(self) -> Self:
-        self._pid, self._master = pty.fork()
-        if self._pid == 0:
-            os.chdir(self._folder)
-            os.execvpe(self._command[0], [*self._command, *self._arguments], self._environment)
+        self._master, theirs = pty.openpty()
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        try:
+            self._program = await asyncio.to_thread(self._begin, [theirs])
+        finally:
+            os.close(theirs)
         asyncio.get_running_loop().add_reader(self._master, self._read)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self.hang_up()
-        if self._pid:
-            os.kill(self._pid, signal.SIGKILL)
-            await asyncio.to_thread(os.waitpid, self._pid, 0)
+        self._program.kill()
+        await self._program.ends()
 
     def _read(self) -> None:
         try:
@@ -148,7 +140,7 @@ class Terminal:
 
     def send(self, number: signal.Signals) -> None:
         """Send the program a signal."""
-        os.kill(self._pid, number)
+        self._program.send(number)
 
     def hang_up(self) -> None:
         """Close the terminal, as a window is closed."""
@@ -171,6 +163,4 @@ class Terminal:
     async def ends(self) -> int:
         """Wait for the end; the exit code, or minus the signal that killed it."""
         async with asyncio.timeout(LIMIT_S):
-            _, status = await asyncio.to_thread(os.waitpid, self._pid, 0)
-        self._pid = 0
-        return os.waitstatus_to_exitcode(status)
+            return await self._program.ends()

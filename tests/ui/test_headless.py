@@ -125,9 +125,7 @@ async def test_many_agents_are_few_lines_and_every_failure_has_one(place: Place)
 async def test_a_signal_ends_the_turn_and_keeps_what_arrived(place: Place, number: signal.Signals, code: int) -> None:
     async with server(STALL) as standing:
         process = await start(at(place, standing), "-p", "hi", "--output-format", "stream-json")
-        assert process.stdin is not None
         process.stdin.close()
-        assert process.stdout is not None
         async with asyncio.timeout(20):
             while b"text_delta" not in await process.stdout.readline():
                 pass
@@ -143,14 +141,11 @@ async def test_nobody_needs_to_read_to_the_end(place: Place) -> None:
     slow = HELLO.replace("\n", "\nchunk = 1\nevent_delay = 0.05\n", 1)
     async with server(slow) as standing:
         process = await start(at(place, standing), "-p", "hi", "--output-format", "stream-json")
-        assert process.stdin is not None
         process.stdin.close()
-        assert process.stdout is not None
         await process.stdout.readline()
-        process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+        process.stop_reading()
         async with asyncio.timeout(20):
             code = await process.wait()
-        assert process.stderr is not None
         assert await process.stderr.read() == b""
     assert code == 141
 

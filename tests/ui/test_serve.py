@@ -3,7 +3,6 @@
 import re
 import signal
 import sys
-from asyncio.subprocess import Process
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,6 +12,7 @@ import pytest
 
 from tests.ui.processes import alive, apps_of, gone, until
 from tests.ui.program import ROOT, Place, end_of, run, start
+from tests.ui.warm import Piped
 
 pytest.importorskip("textual_serve", reason="textual-serve is not installed (the extra `web`)")
 
@@ -312,15 +312,14 @@ async def test_an_app_that_heeds_nothing_is_killed_with_its_children() -> None:
 
 
 @asynccontextmanager
-async def serving(place: Place, *flags: str) -> AsyncIterator[tuple[Process, str]]:
+async def serving(place: Place, *flags: str) -> AsyncIterator[tuple[Piped, str]]:
     """The command as a process, and its link."""
     process = await start(place, "serve", "--", *flags)
     try:
-        assert process.stdout is not None
         yield process, (await process.stdout.readline()).decode().strip()
     finally:
         if process.returncode is None:
-            process.terminate()
+            process.send_signal(signal.SIGTERM)
             await end_of(process)
 
 
@@ -387,7 +386,7 @@ async def test_without_the_extra_the_remedy_is_named(place: Place) -> None:
     missing = place.folder.parent / "missing" / "textual_serve"
     missing.mkdir(parents=True)
     (missing / "__init__.py").write_text("raise ModuleNotFoundError('not here', name='textual_serve')\n")
-    ended = await end_of(await start(place, "serve", env={"PYTHONPATH": f"{missing.parent}:{ROOT}"}))
+    ended = await end_of(await start(place, "serve", env={"PYTHONPATH": f"{missing.parent}:{ROOT}"}, cold=True))
     assert (ended.code, ended.out) == (2, "")
     assert "pip install 'textual-serve>=1.1.3,<2'" in ended.err
     assert ended.err.count("\n") == 1

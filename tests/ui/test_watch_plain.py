@@ -25,7 +25,8 @@ from harness.events import (
     Usage,
 )
 from harness.journal import Journal, read, session_folder
-from tests.ui.program import COMMAND, Finished, Place, Terminal, end_of, run, start
+from tests.ui.program import Finished, Place, Terminal, end_of, run, start
+from tests.ui.warm import Piped
 
 pytestmark = pytest.mark.anyio
 
@@ -81,9 +82,8 @@ def written(place: Place, name: str = "20261121-0345-aaaaaa", story: tuple[tuple
     return journal.path
 
 
-async def until(process: asyncio.subprocess.Process, text: str) -> str:
+async def until(process: Piped, text: str) -> str:
     """What a process writes up to the line that holds `text`."""
-    assert process.stdout is not None
     seen = ""
     async with asyncio.timeout(LIMIT_S):
         while text not in seen:
@@ -93,29 +93,16 @@ async def until(process: asyncio.subprocess.Process, text: str) -> str:
     return seen
 
 
-async def interrupted(process: asyncio.subprocess.Process, number: signal.Signals = signal.SIGINT) -> Finished:
+async def interrupted(process: Piped, number: signal.Signals = signal.SIGINT) -> Finished:
     process.send_signal(number)
     return await end_of(process)
 
 
 async def read_up_to(text: str, place: Place, *arguments: str) -> int:
     """The exit code of the command when its output is a pipe whose reader leaves after it has seen `text`."""
-    reading, writing = os.pipe()
-    process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, *arguments),
-        cwd=place.folder,
-        env=place.environment,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=writing,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    os.close(writing)
-    seen = b""
-    while text.encode() not in seen:
-        piece = await asyncio.to_thread(os.read, reading, 65_536)
-        assert piece, seen
-        seen += piece
-    os.close(reading)
+    process = await start(place, *arguments)
+    await until(process, text)
+    process.stop_reading()
     end = await end_of(process)
     assert end.err == ""
     return end.code

@@ -1,27 +1,32 @@
 """The real command in a process that is forked and not started: interpreter, SDK and our modules are loaded once.
 
 A start takes seconds of a processor, most of it for importing the SDK. Where a test asks what the command does, and not
-how it starts, it gets a fork of one process per test run that has done all that. What runs is `python -m harness`
-with its own arguments, environment, folder and pipes; only signals and terminals want a process of its own.
+how it starts, it gets a fork of one process per test run that has done all that (`tests.ui.nursery`). What runs is
+`python -m harness` with its own arguments, environment, folder, and pipes or terminal; it hears signals and exits as if
+it had been started. What looks at it from outside sees the command line and the environment of the process that forked
+it, but its children see its own.
+
+Each way to begin has a test that starts the command cold, so that a start that fails is noticed.
 """
 
 import asyncio
 import json
 import os
-import random
-import runpy
 import select
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from typing import Self
 
+from tests.ui.nursery import MODULE, Order
+
+COMMAND = (*MODULE, "harness")
 ROOT = Path(__file__).parents[2]
-LONGEST = 1_000_000
-"""Bytes of one order."""
 
 
 class Fork:
@@ -47,46 +52,123 @@ class Fork:
             os.close(self._ending)
         return self.returncode
 
+    async def ends(self) -> int:
+        """As `wait`, while the event loop goes on; for one task at a time."""
+        if self.returncode is None:
+            ended = asyncio.Event()
+            asyncio.get_running_loop().add_reader(self._ending, ended.set)
+            try:
+                await ended.wait()
+            finally:
+                asyncio.get_running_loop().remove_reader(self._ending)
+        return self.wait()
+
+    def send(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):  # it ends at this moment
+                os.kill(self.pid, number)
+
     def kill(self) -> None:
         """End it without a word."""
-        if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+        self.send(signal.SIGKILL)
 
 
-def begin(folder: Path, arguments: Sequence[str], environment: Mapping[str, str], given: Sequence[int]) -> Fork:
-    """Begin the command with these descriptors as its input, output and error; they stay the caller's as well.
+def begin(
+    folder: Path,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    given: Sequence[int],
+    *,
+    command: Sequence[str] = COMMAND,
+    cold: bool = False,
+) -> Fork:
+    """Begin the command with these descriptors as its input, output and error, or with one that is its terminal.
 
-    What looks at it from outside sees the environment of the process that forked it, but that of its children is its
-    own.
+    They stay the caller's as well. `command` is `python -m` and a module of ours; it may be anything that is `cold`,
+    which is started with nothing loaded.
     """
-    order = json.dumps({"folder": str(folder), "arguments": list(arguments), "environment": dict(environment)}).encode()
+    order = Order((*command, *arguments), str(folder), dict(environment), cold, len(given) == 1)
+    if not cold and tuple(command[: len(MODULE)]) != MODULE:
+        raise ValueError(f"{command} cannot be forked")
     reading, writing = os.pipe()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=os.dup(_nursery())) as line:
-        socket.send_fds(line, [order], (*given, writing))
+        socket.send_fds(line, [json.dumps(asdict(order)).encode()], (*given, writing))
     os.close(writing)
     return Fork(int(_line(reading)), reading)
 
 
-async def forked(
-    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], stdin: str, limit_s: float
-) -> tuple[int, bytes, bytes]:
-    """Run the command to its end; exit code, standard output and standard error. Raises TimeoutError."""
-    reading, writing = zip(*(os.pipe() for _ in range(3)), strict=True)  # input, output, error
-    theirs = (reading[0], *writing[1:])
-    program = await asyncio.to_thread(begin, folder, arguments, environment, theirs)
-    for one in theirs:
-        os.close(one)
-    tell, out, err = writing[0], *reading[1:]
-    try:
-        async with asyncio.timeout(limit_s):
-            said = asyncio.gather(*(asyncio.to_thread(_all, one) for one in (out, err)))
-            await asyncio.to_thread(_write, tell, stdin.encode())
-            shown, told = await said
-            code = await asyncio.to_thread(program.wait)
-    except TimeoutError:
-        os.kill(program.pid, signal.SIGKILL)
-        raise
-    return code, shown, told
+class Piped:
+    """A command between three pipes; what `asyncio.subprocess.Process` is to one that was started."""
+
+    def __init__(self, fork: Fork, stdin: asyncio.StreamWriter, out: "Listened", err: "Listened") -> None:
+        self._fork = fork
+        self.stdin = stdin
+        self.stdout, self._out = out
+        self.stderr, _ = err
+
+    @classmethod
+    async def begin(
+        cls, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], *, cold: bool = False
+    ) -> Self:
+        """Begin it; `cold` as for `begin`."""
+        reading, writing = zip(*(os.pipe() for _ in range(3)), strict=True)  # input, output, error
+        theirs = (reading[0], *writing[1:])
+        fork = await asyncio.to_thread(begin, folder, arguments, environment, theirs, cold=cold)
+        for one in theirs:
+            os.close(one)
+        return cls(fork, await _writer(writing[0]), await _reader(reading[1]), await _reader(reading[2]))
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._fork.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code; None while it runs."""
+        return self._fork.poll()
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        self._fork.send(number)
+
+    async def wait(self) -> int:
+        """Wait for the end; returns the exit code."""
+        return await self._fork.ends()
+
+    def stop_reading(self) -> None:
+        """Close the pipe of its output, as a reader does that leaves."""
+        self._out.close()
+
+    async def communicate(self, data: bytes = b"") -> tuple[bytes, bytes]:
+        """Write this to its input, close that, and wait for the end; the rest of its output and of its errors."""
+        _, out, err = await asyncio.gather(self._tell(data), self.stdout.read(), self.stderr.read())
+        await self.wait()
+        return out, err
+
+    async def _tell(self, data: bytes) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it did not want it all
+            self.stdin.write(data)
+            await self.stdin.drain()
+        self.stdin.close()
+
+
+Listened = tuple[asyncio.StreamReader, asyncio.ReadTransport]
+
+
+async def _reader(one: int) -> Listened:
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(one, "rb", 0))
+    return reader, transport
+
+
+async def _writer(one: int) -> asyncio.StreamWriter:
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(one, "wb", 0)
+    )
+    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 def _line(one: int) -> bytes:
@@ -97,89 +179,16 @@ def _line(one: int) -> bytes:
     return read
 
 
-def _all(one: int) -> bytes:
-    with open(one, "rb") as file:
-        return file.read()
-
-
-def _write(one: int, data: bytes) -> None:
-    try:
-        with open(one, "wb") as file:
-            file.write(data)
-    except BrokenPipeError:  # the command did not want it all
-        return
-
-
 @cache
 def _nursery() -> int:
     """The socket to the process that forks; it ends when this one does."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         subprocess.Popen(
-            [sys.executable, "-m", __name__, str(theirs.fileno())],
+            [*MODULE, "tests.ui.nursery", str(theirs.fileno())],
             cwd=ROOT,
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
     return ours.detach()
-
-
-def _serve(line: socket.socket) -> None:
-    """Fork for every order. Returns in the process that is to be the command, and when there are no more orders."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        order, given, _, _ = socket.recv_fds(line, LONGEST, 4)
-        if not order:
-            raise SystemExit
-        if os.fork() == 0:
-            line.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _become(json.loads(order), given)
-            return
-        for one in given:
-            os.close(one)
-
-
-def _become(order: dict[str, object], given: Sequence[int]) -> None:
-    """Be the command in a process below this one, which waits for it and says how it ended."""
-    *pipes, ending = given
-    if child := os.fork():
-        for one in (*pipes, 0, 1, 2):
-            os.close(one)
-        os.write(ending, b"%d\n" % child)
-        _, status = os.waitpid(child, 0)
-        os.write(ending, b"%d\n" % os.waitstatus_to_exitcode(status))
-        os._exit(0)
-    os.close(ending)
-    for number, one in enumerate(pipes):
-        os.dup2(one, number)
-        os.close(one)
-    os.chdir(str(order["folder"]))
-    os.environ.clear()
-    os.environ.update(dict(order["environment"]))  # type: ignore[call-overload]
-    sys.argv = ["harness", *order["arguments"]]  # type: ignore[misc]
-    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115 (they stay open)
-    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
-    random.seed()
-
-
-def _load() -> None:
-    """All that a conversation without a screen imports."""
-    import anthropic
-    import httpx2
-    from anthropic import AsyncAnthropic
-
-    import harness.session
-    import harness.ui.headless
-    import harness.ui.repl
-    from harness.model.sdk import LineBuilder
-
-    assert all((anthropic, httpx2, AsyncAnthropic, harness, LineBuilder))
-
-
-if __name__ == "__main__":
-    _load()
-    with socket.socket(fileno=int(sys.argv[1])) as orders:
-        _serve(orders)
-    runpy.run_module("harness", run_name="__main__", alter_sys=True)

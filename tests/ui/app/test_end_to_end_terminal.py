@@ -103,7 +103,7 @@ async def test_a_stop_that_was_not_asked_for_here_does_no_harm(place: Place) -> 
 
 async def test_a_shell_gets_its_terminal_while_the_program_is_suspended(place: Place) -> None:
     program = f"set -m; {shlex.join((*COMMAND, '--practice'))}; echo suspended; fg >/dev/null; echo code $?; exec cat"
-    async with Terminal(place, command=("sh", "-c", program), environment=SCREEN) as terminal:
+    async with Terminal(place, command=("sh", "-c", program), environment=SCREEN, cold=True) as terminal:
         await terminal.sees("asks first")
         terminal.type(CTRL_Z)
         await terminal.sees("\x1b[?1049l")

@@ -1,0 +1,122 @@
+"""The process of `tests.ui.warm` that has everything loaded and forks: `python -m tests.ui.nursery SOCKET`.
+
+Whoever is at the other end of the socket sends orders. When there is nobody any more, it ends.
+"""
+
+import gc
+import json
+import os
+import random
+import runpy
+import signal
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+LONGEST = 1_000_000
+"""Bytes of one order."""
+MODULE = (sys.executable, "-m")
+"""How a command begins that can be forked: its module has been loaded, or what that needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a fork is to be. With it come its descriptors, and last the one to which is written how it ends."""
+
+    command: Sequence[str]
+    folder: str
+    environment: Mapping[str, str]
+    cold: bool
+    """Start the command in the fork, as a shell does, with nothing loaded."""
+    terminal: bool
+    """The one descriptor is a terminal; the fork begins a session of which it is the controlling one."""
+
+
+def main(line: socket.socket) -> None:
+    """Load, and fork for every order. Goes on as the command in a fork."""
+    gc.disable()  # what is loaded stays
+    _load()
+    gc.freeze()
+    gc.enable()
+    order = _forked(line)
+    _, _, module, *arguments = order.command
+    sys.argv = ["harness", *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _load() -> None:
+    """All that a conversation imports, on a screen and without one."""
+    import anthropic
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+    import harness.session
+    import harness.ui.app.running
+    import harness.ui.headless
+    import harness.ui.repl
+    from harness.model.sdk import LineBuilder
+
+    assert all((anthropic, httpx2, AsyncAnthropic, harness, LineBuilder))
+    assert "readline" not in sys.modules  # it looks at the terminal when it is imported
+
+
+def _forked(line: socket.socket) -> Order:
+    """Fork for every order; returns in the process that is to run it. When nobody orders any more, it exits."""
+    signal.signal(signal.SIGCHLD, _collect)
+    while True:
+        message, given, _, _ = socket.recv_fds(line, LONGEST, 4)
+        if not message:
+            raise SystemExit
+        if os.fork() == 0:
+            line.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            order = Order(**json.loads(message))
+            _become(order, given)
+            return order
+        for one in given:
+            os.close(one)
+
+
+def _collect(*_: object) -> None:
+    """Take leave of the processes that waited for a command."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
+
+
+def _become(order: Order, given: Sequence[int]) -> None:
+    """Be the command in a process below this one, which waits for it and says how it ended."""
+    *own, ending = given
+    if child := os.fork():
+        for one in (*own, 0, 1, 2):
+            os.close(one)
+        os.write(ending, b"%d\n" % child)
+        _, status = os.waitpid(child, 0)
+        os.write(ending, b"%d\n" % os.waitstatus_to_exitcode(status))
+        os._exit(0)
+    os.close(ending)
+    if order.terminal:
+        os.login_tty(own[0])
+    else:
+        for number, one in enumerate(own):
+            os.dup2(one, number)
+            os.close(one)
+    os.chdir(order.folder)
+    if order.cold:
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and so would what it starts
+            signal.signal(number, signal.SIG_DFL)
+        os.execvpe(order.command[0], list(order.command), order.environment)
+    os.environ.clear()
+    os.environ.update(order.environment)
+    sys.stdin = sys.__stdin__ = open(0, closefd=False)  # type: ignore[misc] # noqa: SIM115 (they stay open)
+    sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)  # type: ignore[misc] # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # type: ignore[misc] # noqa: SIM115
+    random.seed()
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as orders:
+        main(orders)
