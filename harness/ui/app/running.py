@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from harness.ui.app.app import HarnessApp
+from harness.ui.app.terminal_driver import give_up
 
 if TYPE_CHECKING:
     from harness.settings import Loaded, Settings
@@ -37,8 +38,15 @@ async def _run(app: HarnessApp, err: TextIO) -> int:
         if controller is not None:
             await controller.aclose()
     if controller is not None and controller.worth_resuming:
-        print(f"resume with: harness --resume {controller.worth_resuming}", file=err)
+        _say(f"resume with: harness --resume {controller.worth_resuming}", err)
     return code
+
+
+def _say(text: str, err: TextIO) -> None:
+    try:
+        print(text, file=err)
+    except OSError:  # the terminal went away after the app had drawn the last time
+        give_up(err)
 
 
 async def _begin(options: Namespace, flags: Mapping[str, object], app: HarnessApp) -> "Controller":

@@ -63,8 +63,16 @@ class Enduring:
         return self._file.isatty()
 
     def _lose(self) -> None:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for number in (sys.stdout.fileno(), self._file.fileno()):
-            os.dup2(nowhere, number)  # what is said at the end is said to nobody, and that is no error
-        os.close(nowhere)
+        give_up(self._file)
         os.kill(os.getpid(), signal.SIGHUP)
+
+
+def give_up(terminal: TextIO) -> None:
+    """Let what is still said to a terminal that has gone, and to standard output, be said to nobody: that is no error.
+
+    Else the flush at exit would fail, and with it the exit code.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (sys.stdout.fileno(), terminal.fileno()):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
