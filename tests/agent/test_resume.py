@@ -4,8 +4,6 @@ import asyncio
 import json
 import os
 import random
-import signal
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -33,6 +31,7 @@ from harness.practice.server import PracticeServer
 from harness.session import Nobody, Opening, Session, open_session
 from harness.settings import Loaded
 from tests.agent.stage import calls, check_requests, left_running, played, ran_in, run, says, settings_of, too_long
+from tests.ui.warm import Piped
 from tests.whole import stride
 
 pytestmark = pytest.mark.anyio
@@ -151,22 +150,19 @@ async def test_a_program_that_was_killed_in_the_middle_of_a_tool_goes_on(tmp_pat
         workspace = loaded.settings.workspace
         os.mkfifo(workspace / "begun")
         flags = ["-p", "Please look.", "--yolo", "--model", "claude-sonnet-4-6", "--cwd", str(workspace)]
-        program = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "harness", *flags),
-            env={
-                "PATH": "/usr/bin:/bin",
-                "HARNESS_STATE_DIR": str(loaded.settings.state_dir),
-                "ANTHROPIC_BASE_URL": server.base_url,
-                "ANTHROPIC_API_KEY": "sk-ant-of-the-killed-program",
-                "PYTHONPATH": str(Path(__file__).parents[2]),
-                "HOME": str(tmp_path),
-            },
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "HARNESS_STATE_DIR": str(loaded.settings.state_dir),
+            "ANTHROPIC_BASE_URL": server.base_url,
+            "ANTHROPIC_API_KEY": "sk-ant-of-the-killed-program",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "HOME": str(tmp_path),
+        }
+        program = await Piped.begin(tmp_path, flags, environment)
+        program.stdin.close()
         async with asyncio.timeout(30):
             await asyncio.to_thread((workspace / "begun").read_text)
-        program.send_signal(signal.SIGKILL)
+        program.kill()
         await program.wait()
         async with await open_session(loaded, Nobody(), Opening("latest")) as session:
             assert session.resumed_from.interrupted

@@ -73,7 +73,7 @@ async def end_of(process: Piped, stdin: str = "") -> Finished:
         async with asyncio.timeout(LIMIT_S):
             out, err = await process.communicate(stdin.encode())
     except TimeoutError:
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         raise
     return Finished(process.returncode or 0, out.decode(), err.decode())
 

@@ -188,10 +188,11 @@ async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.stories)])
 async def test_a_signal_ends_the_program_in_order(place: Place, number: signal.Signals) -> None:
+    """Here the REPL is started cold, and reaches a model and a tool."""
     tools = 'tools = [ { name = "bash", input = { command = "echo $$ > pid.txt; sleep 60" } } ]'
     async with (
         PracticeServer(script=Script.parse(f'[[reply]]\ntext = "Running."\n{tools}\n')) as server,
-        Terminal(Place(place.folder, server.base_url), "--yolo", "run it") as terminal,
+        Terminal(Place(place.folder, server.base_url), "--yolo", "run it", cold=True) as terminal,
     ):
         await terminal.sees("○ bash")
         terminal.send(number)

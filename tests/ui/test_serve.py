@@ -312,14 +312,14 @@ async def test_an_app_that_heeds_nothing_is_killed_with_its_children() -> None:
 
 
 @asynccontextmanager
-async def serving(place: Place, *flags: str) -> AsyncIterator[tuple[Piped, str]]:
+async def serving(place: Place, *flags: str, cold: bool = False) -> AsyncIterator[tuple[Piped, str]]:
     """The command as a process, and its link."""
-    process = await start(place, "serve", "--", *flags)
+    process = await start(place, "serve", "--", *flags, cold=cold)
     try:
         yield process, (await process.stdout.readline()).decode().strip()
     finally:
         if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
+            process.terminate()
             await end_of(process)
 
 
@@ -327,8 +327,9 @@ async def serving(place: Place, *flags: str) -> AsyncIterator[tuple[Piped, str]]
 async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
     place: Place, number: signal.Signals, code: int
 ) -> None:
+    """With the last signal, `harness serve` is started cold."""
     program = app_command(["--practice"])
-    async with serving(place, "--practice") as (process, link), browser() as session:
+    async with serving(place, "--practice", cold=number == signal.SIGKILL) as (process, link), browser() as session:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", link)
         await (await session.get(link)).read()
         async with opened(session, link):

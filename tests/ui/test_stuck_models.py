@@ -39,6 +39,7 @@ async def here(row: FaultRow, folder: Path) -> Played:
 
 
 async def test_the_command_ends_a_model_that_asks_for_the_same_call_for_ever() -> None:
+    """Here `harness -p` is started cold, and reaches a model and its tools."""
     played = await play(row("the model asks for the same call for ever"))
     assert (played.misses, played.exit_code, played.requests) == ([], 3, 7)
     assert "IN A LOOP: bash ls" in played.stderr

@@ -189,8 +189,9 @@ async def test_a_session_that_there_is_not_is_bad_usage(place: Place) -> None:
 
 
 async def test_ctrl_c_in_a_terminal_ends_watching(place: Place) -> None:
+    """Here `harness watch` is started cold."""
     written(place)
-    async with Terminal(place, "watch", "--plain") as terminal:
+    async with Terminal(place, "watch", "--plain", cold=True) as terminal:
         await terminal.sees("this is where it stands")
         terminal.type("\x03")
         await terminal.sees("go on with: harness --resume 20261121-0345-aaaaaa")

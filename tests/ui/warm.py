@@ -133,6 +133,14 @@ class Piped:
         """Send it a signal, unless it has ended."""
         self._fork.send(number)
 
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it without a word."""
+        self._fork.kill()
+
     async def wait(self) -> int:
         """Wait for the end; returns the exit code."""
         return await self._fork.ends()

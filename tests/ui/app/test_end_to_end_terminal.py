@@ -20,9 +20,9 @@ times = "forever"
 """
 
 
-def on_screen(place: Place, *arguments: str, **environment: str) -> Terminal:
+def on_screen(place: Place, *arguments: str, cold: bool = False, **environment: str) -> Terminal:
     """The command, where it may draw."""
-    return Terminal(place, *arguments, environment=SCREEN | environment)
+    return Terminal(place, *arguments, environment=SCREEN | environment, cold=cold)
 
 
 def storm(place: Place) -> str:
@@ -54,7 +54,7 @@ async def test_a_program_that_is_killed_leaves_the_terminal_as_it_is(place: Plac
     ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGHUP, 129, marks=pytest.mark.stories)]
 )
 async def test_a_signal_before_anything_is_ready_and_in_a_wait(place: Place, number: signal.Signals, code: int) -> None:
-    async with on_screen(place, "--practice") as terminal:
+    async with on_screen(place, "--practice", cold=True) as terminal:  # else all is ready at once
         await terminal.sees("getting ready")
         terminal.send(number)
         assert await terminal.ends() == code
@@ -102,6 +102,7 @@ async def test_a_stop_that_was_not_asked_for_here_does_no_harm(place: Place) -> 
 
 
 async def test_a_shell_gets_its_terminal_while_the_program_is_suspended(place: Place) -> None:
+    """Here a screen is started cold, as a shell starts it, and used."""
     program = f"set -m; {shlex.join((*COMMAND, '--practice'))}; echo suspended; fg >/dev/null; echo code $?; exec cat"
     async with Terminal(place, command=("sh", "-c", program), environment=SCREEN, cold=True) as terminal:
         await terminal.sees("asks first")
@@ -138,7 +139,7 @@ async def test_what_cannot_be_begun_ends_in_one_sentence(place: Place, flags: tu
     "environment", [{"TERM": "dumb"}, {"TERM": ""}, {"HARNESS_PLAIN": "1"}], ids=["dumb", "none", "variable"]
 )
 async def test_lines_where_a_screen_cannot_be_drawn_or_is_not_wanted(place: Place, environment: dict[str, str]) -> None:
-    async with on_screen(place, "--practice", **environment) as terminal:
+    async with Terminal(place, "--practice", environment=SCREEN | environment) as terminal:
         await terminal.sees("/help lists the commands")
         await terminal.sees("> ")
         terminal.type(CTRL_D)

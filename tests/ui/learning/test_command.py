@@ -100,6 +100,7 @@ async def test_a_chapter_by_itself_plays_and_then_listens(place: Place) -> None:
 
 
 async def test_a_reader_that_leaves_early_ends_it_without_a_word(place: Place) -> None:
+    """Here a chapter by itself is started cold, as a shell starts it."""
     line = f"{sys.executable} -m chapters.s01_agent_loop < /dev/null | head -1"
     shell = await asyncio.create_subprocess_shell(
         line, cwd=place.folder, env=place.environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
@@ -110,7 +111,8 @@ async def test_a_reader_that_leaves_early_ends_it_without_a_word(place: Place) -
 
 
 async def test_ctrl_c_ends_it(place: Place) -> None:
-    async with Terminal(place, "learn", "s01", "--plain") as terminal:
+    """Here `harness learn` is started cold."""
+    async with Terminal(place, "learn", "s01", "--plain", cold=True) as terminal:
         await terminal.sees("0/10 >")
         terminal.type("\x03")
         assert await terminal.ends() == 130
