@@ -15,6 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+import psutil
+
+from tests.ui.processes import until
 from tests.ui.warm import COMMAND, ROOT, Piped, begin
 
 __all__ = ["COMMAND", "LIMIT_S", "ROOT", "Finished", "Place", "Terminal", "end_of", "run", "start"]
@@ -133,6 +136,14 @@ class Terminal:
             raise AssertionError(f"{text!r} did not come; the screen:\n{self.screen}") from None
         begin, self._seen = self._seen, self.screen.index(text, self._seen) + len(text)
         return self.screen[begin : self._seen]
+
+    async def waits(self) -> None:
+        """Wait until the program waits, after a prompt for a key.
+
+        Python's readline misses a Ctrl-C that comes between what it shows and its next wait.
+        """
+        program = psutil.Process(self._program.pid)
+        await until(lambda: program.status() == psutil.STATUS_SLEEPING)
 
     def type(self, text: str) -> None:
         """Press these keys; "\\x03" is Ctrl-C, "\\x04" Ctrl-D."""

@@ -63,6 +63,7 @@ async def test_what_a_command_brings_reaches_the_model_while_the_person_is_asked
         await terminal.sees("the model is told what came of b1")
         await terminal.sees("I heard that it is over.")
         await terminal.sees("> ")
+        await terminal.waits()
         terminal.type(CTRL_C)  # what was typed goes, and the prompt is there again
         await terminal.sees("Ctrl-C again")
         await terminal.sees("> ")
@@ -109,9 +110,11 @@ async def test_a_command_is_killed_while_a_turn_runs_and_while_none_does(place: 
 async def test_whoever_leaves_is_told_what_ends_with_the_program(place: Place) -> None:
     async with talking(place, BEGINS) as (terminal, _):
         pid = command(place)
+        await terminal.waits()
         terminal.type(CTRL_C)
         await terminal.sees("Ctrl-C again")
         await terminal.sees("> ")
+        await terminal.waits()
         terminal.type(CTRL_C)
         await terminal.sees("was stopped after")
         assert await terminal.ends() == 130

@@ -96,6 +96,7 @@ async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) 
         async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
             await pauses(terminal)
             await terminal.sees("go on? c")
+            await terminal.waits()
             terminal.type("\x03")
             await terminal.sees("stopped; /retry goes on with a fresh budget")
             await terminal.sees("> ")

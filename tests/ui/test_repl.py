@@ -1,6 +1,5 @@
 """The plain REPL in a real terminal, against scripts on a real socket."""
 
-import asyncio
 import json
 import signal
 
@@ -43,15 +42,14 @@ headers = { retry-after = "100" }
 
 
 async def half_a_line(terminal: Terminal) -> None:
-    """Type without Enter. Python's readline misses a signal between its echo and its next wait for a key, so a moment
-    passes in which nothing happens that could be waited for."""
+    """Type without Enter."""
     terminal.type("half a line")
     await terminal.sees("half a line")
-    await asyncio.sleep(0.2)
+    await terminal.waits()
 
 
 async def interrupt_prompt(terminal: Terminal) -> None:
-    """Press Ctrl-C in the middle of a line, when the line editor is waiting for keys again."""
+    """Press Ctrl-C in the middle of a line."""
     await half_a_line(terminal)
     terminal.type(CTRL_C)
 

@@ -114,5 +114,6 @@ async def test_ctrl_c_ends_it(place: Place) -> None:
     """Here `harness learn` is started cold."""
     async with Terminal(place, "learn", "s01", "--plain", cold=True) as terminal:
         await terminal.sees("0/10 >")
+        await terminal.waits()
         terminal.type("\x03")
         assert await terminal.ends() == 130
