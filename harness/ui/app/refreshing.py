@@ -98,6 +98,14 @@ class Refreshing:
         if self._panel_due is None:
             self._panel_due = self._timers.set_timer(max(AT_ONCE_S, self._panel_pace.wait_s), self._panel)
 
+    def at_once(self) -> None:
+        """Draw both now: a person has asked to see something else."""
+        for timer in (self._chat_due, self._panel_due):
+            if timer is not None:
+                timer.stop()
+        self._drawn_chat()
+        self._drawn_panel()
+
     def stop(self) -> None:
         """Draw no more."""
         for timer in (self._chat_due, self._panel_due, self._tick):
@@ -108,6 +116,9 @@ class Refreshing:
         if (wait := self._chat_pace.wait_s) > AT_ONCE_S:
             self._chat_due = self._timers.set_timer(wait, self._chat)
             return
+        self._drawn_chat()
+
+    def _drawn_chat(self) -> None:
         self._chat_due = None
         self._chat_pace.draws()
         self._draw_chat()
@@ -116,6 +127,9 @@ class Refreshing:
         if (wait := self._panel_pace.wait_s) > AT_ONCE_S:
             self._panel_due = self._timers.set_timer(wait, self._panel)
             return
+        self._drawn_panel()
+
+    def _drawn_panel(self) -> None:
         self._panel_due = None
         self._panel_pace.draws()
         self._draw_panel()

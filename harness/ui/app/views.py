@@ -71,6 +71,11 @@ class Views:
         if self._on_stage:
             self.refreshing.changed()
 
+    def changed_at_once(self) -> None:
+        """Draw now, if this is what the stage shows: both views and all else that a key changes in a single frame."""
+        if self._on_stage:
+            self.refreshing.at_once()
+
     def see(self, event: Event, at: float) -> None:
         """Take in an event; it will be drawn soon."""
         self.transcript.see(event, at)

@@ -36,11 +36,17 @@ class Walk:
         """The place is a beat."""
         return 0 < self.place < self.last
 
+    def has_come(self, place: int) -> bool:
+        """The run has come to a place by now."""
+        return len(self.take.beats) >= self._beats_before(place)
+
     async def reached(self, place: int) -> bool:
         """Wait until the run has come to a place; False if it never will."""
-        if place == self.last:
-            return await self.take.reached(self.last - 2)
-        return place < 1 or await self.take.reached(place - 1)
+        return place < 1 or await self.take.reached(self._beats_before(place) - 1)
+
+    def _beats_before(self, place: int) -> int:
+        """How many beats have to be found for a place; the end begins with the last of them."""
+        return min(place, self.last - 1)
 
     def end_of(self, place: int) -> int:
         """How many moments have happened at a place that was reached."""

@@ -83,6 +83,20 @@ def test_a_change_is_drawn_at_once_and_then_nothing_is_left_waiting() -> None:
     assert time.set == []
 
 
+def test_what_a_person_asks_for_is_drawn_now_and_what_was_due_does_not_follow() -> None:
+    time = Time()
+    refreshing = time.refreshing()
+    refreshing.changed()
+    refreshing.at_once()
+    refreshing.at_once()
+    assert time.chat == time.panel == [100, 100]
+    assert time.set == []
+    refreshing.changed()
+    time.until(110)
+    assert time.chat[2:] == [100 + SOONEST_S]
+    assert time.panel[2:] == [100 + PANEL_S]
+
+
 def test_a_storm_is_drawn_a_few_times_and_its_last_change_is_among_them() -> None:
     time = Time()
     refreshing = time.refreshing()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from textual.content import Content
 
@@ -16,6 +17,8 @@ from harness.visible import visible
 MOST_WIRE = 4_000
 """Characters of a single text of a request; a prompt is longer than anybody reads here."""
 HEADING = "bold $text-accent"
+KEPT = 64
+"""Drawings of texts and of pieces of code that are kept: a learner goes back and forth between the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ def sections_page(sections: Sequence[Section]) -> Page:
         f"## {section.title}\n\n{section.text}" if section.title else section.text for section in sections
     )
     title = " · ".join(section.title for section in sections if section.title)
-    return Page(title, lambda columns: markdown_content(text, columns))
+    return Page(title, lambda columns: _text(text, columns))
 
 
 def code_page(source: Source, number: int, count: int) -> Page:
@@ -79,6 +82,12 @@ def _json(text: str) -> Content:
     return coloured(visible(text), "json", closed=True)
 
 
+@lru_cache(KEPT)
+def _text(text: str, columns: int) -> Content:
+    return markdown_content(text, columns)
+
+
+@lru_cache(KEPT)
 def _code(source: Source, columns: int) -> Content:
     lines = coloured(visible(source.text.expandtabs(4)).rstrip("\n"), "python", closed=True).split("\n")
     wide = len(str(source.first_line + len(lines)))

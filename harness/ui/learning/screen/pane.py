@@ -33,10 +33,12 @@ class Heading(Static):
         self._text = ""
 
     def say(self, text: str, *, active: bool) -> None:
-        """Say this, on one line."""
-        self._text = f"{'▸' if active else ' '} {visible(text)}"
-        self.set_class(active, "-active")
-        self._redraw()
+        """Say this, on one line; nothing is drawn when it says so already."""
+        said = f"{'▸' if active else ' '} {visible(text)}"
+        if self._text != said:
+            self._text = said
+            self.set_class(active, "-active")
+            self._redraw()
 
     def _redraw(self) -> None:
         self.update(Content(self._text).truncate(max(1, self.content_region.width), ellipsis=True), layout=False)

@@ -62,11 +62,14 @@ class Run:
         return self.live and self._begun.is_set() and self._take.busy
 
     def go(self, place: int) -> bool:
-        """Go to a place, as soon as the run has come there; False: there is no such place."""
+        """Go to a place, at once or as soon as the run has come there; False: there is no such place."""
         if not 0 <= place <= self.walk.last:
             return False
         self.wanted = place
-        self._later(self._arrive(place))
+        if self._begun.is_set() and self.walk.has_come(place):
+            self._show(place)
+        else:
+            self._later(self._arrive(place))
         return True
 
     def type(self, prompt: str) -> None:
@@ -160,7 +163,7 @@ class Run:
             self.views.enter()
             self._fed = 0
         self._feed(until)
-        self.views.changed()
+        self.views.changed_at_once()
 
     def _happened(self, moment: Moment) -> None:
         if self.live and moment.number is None:

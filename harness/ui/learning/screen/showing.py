@@ -37,8 +37,10 @@ class Showing:
         self._saying.say(title, self._sentence(run), run.trouble)
         parts = in_sight(size.width, size.height, look.active, reading=look.reading)
         self._parts.show(parts, reading=look.reading)
-        self._show_text(run, look)
-        self._show_code(run, look)
+        if Part.TEXT in parts:
+            self._show_text(run, look)
+        if Part.CODE in parts:
+            self._show_code(run, look)
         talk = self._word(words.CONVERSATION)
         self._parts.talk_heading.say(talk, active=look.scrolled is Part.TALK)
         self.tell(run, look, crowded=len(parts) < len(Part), typing=typing)
