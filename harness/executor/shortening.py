@@ -158,7 +158,8 @@ class Shortening:
             self._replace(messages, "compaction" if method == "summary" else "truncation")
             detail = summary.how
         else:
-            after, detail = size, f"{summary.how}; the history stays as it is"
+            why = summary.how if summary.text is None else "the summary would be no shorter"
+            after, detail = size, f"{why}; the history stays as it is"
         done = summary.text is not None and (after < size or must_fit)
         if trigger != "manual":
             health = health.ended(size, after) if summary.text is not None else health.failed()

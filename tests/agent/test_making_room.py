@@ -315,14 +315,21 @@ async def test_a_compaction_by_hand_looks_at_what_the_person_cares_about(tmp_pat
         assert [event.reason for event in compacted.of(HistoryReplaced)] == ["compaction"]
 
 
-@pytest.mark.parametrize("summary", ["word " * 3_000, ""], ids=["longer", "empty"])
+@pytest.mark.parametrize(
+    ("summary", "why"),
+    [("word " * 3_000, "the summary would be no shorter"), ("", "no summary")],
+    ids=["longer", "empty"],
+)
 async def test_a_compaction_by_hand_that_gains_nothing_leaves_the_history_as_it_is(
-    tmp_path: Path, summary: str
+    tmp_path: Path, summary: str, why: str
 ) -> None:
     async with stage(tmp_path, calls(run("x")) + says(ANSWER) + summarises(summary)) as here:
         await here.turn()
         before = here.agent.conversation.messages
-        assert methods(await here.compact()) == [("summary", False)]
+        compacted = await here.compact()
+        assert methods(compacted) == [("summary", False)]
+        [ended] = compacted.of(CompactionEnded)
+        assert ended.detail.startswith(why)
         assert here.agent.conversation.messages == before
 
 
