@@ -142,7 +142,15 @@ def imports(path: Path, *, only_at_the_top: bool = False) -> tuple[str, ...]:
 def _read(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What a module imports anywhere, and at its top. The trees are not kept: they are large."""
     tree = tree_of(path)
-    return tuple(_names(path, ast.walk(tree))), tuple(_names(path, _at_the_top(tree.body)))
+    return tuple(_names(path, _statements(tree.body))), tuple(_names(path, _at_the_top(tree.body)))
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All statements, however deep; expressions import nothing, and they are most of a tree."""
+    for statement in body:
+        yield statement
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _statements(getattr(statement, name, ()))
 
 
 def _names(path: Path, nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The keys of the prompt, in a small app."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,9 @@ Size = tuple[int, int]
 # ── typing and submitting ───────────────────────────────────────────────────────────────────────
 
 
-@SIZES
-async def test_enter_submits_and_leaves_an_empty_prompt(size: Size) -> None:
+async def test_enter_submits_and_leaves_an_empty_prompt() -> None:
     app = Host()
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(60, 20)) as pilot:
         await type_text(pilot, "hello")
         await pilot.press("enter")
         await pilot.pause()
@@ -38,13 +38,13 @@ async def test_a_blank_prompt_is_not_submitted() -> None:
         assert app.submitted == []
 
 
-@SIZES
-@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter", "shift+\r"])
-async def test_a_line_break_is_typed_with(key: str, size: Size) -> None:
+async def test_a_line_break_is_typed_with_any_of_four_keys() -> None:
     app = Host()
-    async with app.run_test(size=size) as pilot:
-        await type_keys(pilot, "a", key, "b", "enter")
-        assert app.submitted == ["a\nb"]
+    async with app.run_test(size=(60, 20)) as pilot:
+        for key in ("ctrl+j", "shift+enter", "alt+enter", "shift+\r"):
+            await type_keys(pilot, "a", key, "b", "enter")
+            assert app.submitted.pop() == "a\nb", key
+        assert app.submitted == []
 
 
 async def test_a_backslash_before_enter_goes_on_with_the_next_line() -> None:
@@ -84,34 +84,38 @@ async def test_keys_typed_in_one_burst_work_in_their_order() -> None:
         assert app.shown == "e"
 
 
-@pytest.mark.parametrize(
-    ("keys", "left"),
-    [
-        (["ctrl+u"], ""),
-        (["ctrl+w"], "one "),
-        (["ctrl+w", "ctrl+w"], ""),
-        (["ctrl+a", "X"], "Xone two,three"),
-        (["ctrl+a", "ctrl+e", "X"], "one two,threeX"),
-        (["ctrl+a", "ctrl+k"], ""),
-        (["alt+b", "ctrl+k"], "one two,"),
-        (["ctrl+w", "ctrl+underscore"], "one two,three"),
-    ],
-)
-async def test_keys_of_readline(keys: list[str], left: str) -> None:
-    app = Host()
-    async with app.run_test(size=(60, 20)) as pilot:
-        await type_text(pilot, "one two,three")
-        await pilot.press(*keys)
-        assert app.shown == left
+READLINE: Mapping[tuple[str, ...], str] = {
+    ("ctrl+u",): "",
+    ("ctrl+w",): "one ",
+    ("ctrl+w", "ctrl+w"): "",
+    ("ctrl+a", "X"): "Xone two,three",
+    ("ctrl+a", "ctrl+e", "X"): "one two,threeX",
+    ("ctrl+a", "ctrl+k"): "",
+    ("alt+b", "ctrl+k"): "one two,",
+    ("ctrl+w", "ctrl+underscore"): "one two,three",
+}
+"""What is left of a text after some keys."""
 
 
-@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+d", "ctrl+z", "escape", "shift+tab", "ctrl+o", "f1", "f6", "pageup"])
-async def test_keys_of_the_app_are_left_to_it(key: str) -> None:
+async def test_keys_of_readline() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
-        await pilot.press("x", "left", key)
-        assert app.left_to_the_app == [key]
-        assert app.shown == "x"
+        for keys, left in READLINE.items():
+            await type_text(pilot, "one two,three")
+            await type_keys(pilot, *keys)
+            assert app.shown == left, keys
+            app.prompt.clear()
+
+
+async def test_keys_of_the_app_are_left_to_it() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_keys(pilot, "x", "left")
+        for key in ("ctrl+c", "ctrl+d", "ctrl+z", "escape", "shift+tab", "ctrl+o", "f1", "f6", "pageup"):
+            await type_keys(pilot, key)
+            assert app.left_to_the_app.pop() == key
+            assert app.left_to_the_app == []
+            assert app.shown == "x"
 
 
 # ── shortcuts ───────────────────────────────────────────────────────────────────────────────────
@@ -142,27 +146,28 @@ async def test_no_shortcut_is_asked_while_the_history_is_searched() -> None:
 # ── modes ───────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("text", "mode", "sign", "submitted"),
-    [
-        ("hello", "prompt", "▸", "hello"),
-        ("!ls", "shell", "!", "!ls"),
-        ("！ls", "shell", "!", "!ls"),
-        ("/clear", "command", "/", "/clear"),
-        ("／clear", "command", "/", "/clear"),
-        ("//etc", "prompt", "▸", "//etc"),
-        ("／／etc", "prompt", "▸", "//etc"),
-        ("a /b !c", "prompt", "▸", "a /b !c"),
-    ],
+MEANT: Sequence[tuple[str, str, str, str]] = (
+    ("hello", "prompt", "▸", "hello"),
+    ("!ls", "shell", "!", "!ls"),
+    ("！ls", "shell", "!", "!ls"),
+    ("/clear", "command", "/", "/clear"),
+    ("／clear", "command", "/", "/clear"),
+    ("//etc", "prompt", "▸", "//etc"),
+    ("／／etc", "prompt", "▸", "//etc"),
+    ("a /b !c", "prompt", "▸", "a /b !c"),
 )
-async def test_the_sign_shows_what_the_text_is_meant_as(text: str, mode: str, sign: str, submitted: str) -> None:
+"""A text, its mode, the sign, and what is submitted."""
+
+
+async def test_the_sign_shows_what_the_text_is_meant_as() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
-        await type_text(pilot, text)
-        assert (app.prompt.prompt_mode, app.sign) == (mode, sign)
-        await pilot.press("enter")
-        assert app.submitted == [submitted]
-        assert (app.prompt.prompt_mode, app.sign) == ("prompt", "▸")
+        for text, mode, sign, submitted in MEANT:
+            await type_text(pilot, text)
+            assert (app.prompt.prompt_mode, app.sign) == (mode, sign), text
+            await type_keys(pilot, "enter")
+            assert app.submitted.pop() == submitted
+            assert (app.prompt.prompt_mode, app.sign, app.submitted) == ("prompt", "▸", [])
 
 
 # ── wide characters ─────────────────────────────────────────────────────────────────────────────
@@ -205,11 +210,10 @@ async def test_a_short_paste_is_typed_and_never_submits() -> None:
         assert app.submitted == []
 
 
-@SIZES
-async def test_a_long_paste_is_folded_and_submitted_whole(size: Size) -> None:
+async def test_a_long_paste_is_folded_and_submitted_whole() -> None:
     app = Host()
     pasted = "\n".join(f"line {number}" for number in range(214))
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(60, 20)) as pilot:
         await type_text(pilot, "see ")
         await paste(pilot, pasted)
         assert app.shown == "see [pasted 214 lines #1]"
@@ -251,13 +255,12 @@ async def test_a_paste_takes_the_place_of_what_is_selected() -> None:
 # ── history ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@SIZES
-async def test_up_and_down_walk_the_history_and_keep_the_draft(size: Size) -> None:
+async def test_up_and_down_walk_the_history_and_keep_the_draft() -> None:
     history = PromptHistory(None)
     for prompt in ("first", "second\nof two lines", "/help"):
         history.add(prompt)
     app = Host(history)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(60, 20)) as pilot:
         await type_text(pilot, "draft")
         shown = []
         for key in ("up", "up", "up", "up", "up", "down", "down", "down", "down", "down"):
@@ -321,10 +324,9 @@ def three_prompts() -> PromptHistory:
     return history
 
 
-@SIZES
-async def test_the_history_is_searched_and_the_match_taken(size: Size) -> None:
+async def test_the_history_is_searched_and_the_match_taken() -> None:
     app = Host(three_prompts())
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(60, 20)) as pilot:
         await type_text(pilot, "draft")
         await pilot.press("ctrl+r")
         assert (app.sign, app.shown) == ("?", "")
@@ -368,17 +370,17 @@ async def test_clearing_ends_a_search() -> None:
 
 
 @SIZES
-@pytest.mark.parametrize("key", ["tab", "enter"])
-async def test_a_command_is_completed_and_then_its_argument(key: str, size: Size) -> None:
+async def test_a_command_is_completed_and_then_its_argument(size: Size) -> None:
     app = Host()
     async with app.run_test(size=size) as pilot:
-        await type_text(pilot, "/mo")
-        assert app.offered == ["/model"]
-        await pilot.press(key)
-        assert app.shown == "/model "
-        assert app.offered == ["opus-5", "haiku-4"]
-        await pilot.press("down", key, "enter")
-        assert app.submitted == ["/model haiku-4"]
+        for key in ("tab", "enter"):
+            await type_text(pilot, "/mo")
+            assert app.offered == ["/model"]
+            await pilot.press(key)
+            assert app.shown == "/model "
+            assert app.offered == ["opus-5", "haiku-4"]
+            await pilot.press("down", key, "enter")
+            assert app.submitted.pop() == "/model haiku-4", key
 
 
 async def test_a_command_that_is_complete_is_submitted_by_one_enter() -> None:
@@ -404,10 +406,9 @@ async def test_escape_closes_the_list_and_nothing_else() -> None:
         assert app.left_to_the_app == ["escape"]
 
 
-@SIZES
-async def test_files_are_completed_folder_by_folder_and_names_with_spaces_quoted(size: Size) -> None:
+async def test_files_are_completed_folder_by_folder_and_names_with_spaces_quoted() -> None:
     app = Host()
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(60, 20)) as pilot:
         await type_text(pilot, "read @doc")
         await pilot.press("tab")
         assert app.shown == "read @docs/"
@@ -487,11 +488,10 @@ def editor(folder: Path, script: str) -> str:
     return str(program)
 
 
-@SIZES
-async def test_the_draft_is_edited_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: Size) -> None:
+async def test_the_draft_is_edited_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", editor(tmp_path, 'printf "\\nsecond\\n" >> "$1"'))
     app = Host()
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(60, 20)) as pilot:
         await type_text(pilot, "first")
         await pilot.press("ctrl+g")
         await pilot.pause()

@@ -1,5 +1,6 @@
 """Whatever a panel holds, it can be drawn into any room, and its styles mean something in every theme."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -216,27 +217,31 @@ def test_any_panel_fits_into_any_room(
     is_calm(panel)
 
 
+@cache
+def everything() -> Content:
+    """The panel in all situations as one text."""
+    keys = (("r", "retry now"),)
+    return Content("\n").join(panel_content(panel, 70, 40, NOW, actions=keys) for panel in ALL.values())
+
+
 class Showing(App[None]):
-    """Shows the panel in all situations as one text."""
+    """Shows everything in a theme."""
+
+    def __init__(self, theme: str) -> None:
+        super().__init__()
+        self.theme = theme
 
     def compose(self) -> ComposeResult:
-        keys = (("r", "retry now"),)
-        yield Static(Content("\n").join(panel_content(panel, 70, 40, NOW, actions=keys) for panel in ALL.values()))
+        yield Static(everything())
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light"])
 async def test_every_style_is_known_to_the_theme_and_troubles_have_a_colour(theme: str) -> None:
-    app = Showing()
-    async with app.run_test(size=(80, 400)) as pilot:
-        app.theme = theme
-        await pilot.pause()
+    app = Showing(theme)
+    async with app.run_test(size=(80, 24)):
         static = app.query_one(Static)
-        styles = {
-            str(span.style)
-            for panel in ALL.values()
-            for span in panel_content(panel, 70, 40, NOW, actions=[("r", "x")]).spans
-        }
+        styles = {str(span.style) for span in everything().spans}
         assert {"dim", "bold $text-warning", "bold $text-error", "bold $text-accent"} <= styles
         for style in styles:
             means = app.stylesheet.parse_style(style)

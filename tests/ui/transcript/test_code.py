@@ -34,8 +34,7 @@ def test_code_that_is_long_or_strange_is_left_alone() -> None:
 @pytest.mark.parametrize("lexer", sorted(set(LANGUAGES.values())))
 def test_every_language_has_a_lexer_that_takes_no_more_than_a_moment_for_the_worst_code(lexer: str) -> None:
     assert len(coloured(EVERYTHING, lexer, closed=True).spans) > 1
+    code = "".join(((part * 200)[:200] + "\n") * 24 for part in ("a ", "{"))
     began = time.process_time()
-    for part in ("a ", "{"):
-        code = ((part * 200)[:200] + "\n") * 49
-        assert coloured(code, lexer, closed=True).plain == code.removesuffix("\n")
-    assert time.process_time() - began < 3.0
+    assert coloured(code, lexer, closed=True).plain == code.removesuffix("\n")
+    assert time.process_time() - began < 0.75, "what takes quadratic time takes four times this for the longest code"
