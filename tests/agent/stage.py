@@ -359,7 +359,7 @@ def _marked(workspace: Path) -> list[str]:
     found = []
     for process in psutil.process_iter():
         try:
-            ours = MARK in process.environ() and Path(process.cwd()).is_relative_to(workspace)
+            ours = Path(process.cwd()).is_relative_to(workspace) and MARK in process.environ()
             if ours and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(" ".join(process.cmdline()))
         except psutil.Error:

@@ -36,7 +36,7 @@ from harness.events import (
 from tests.breakers.oracle import Oracle, World
 from tests.whole import WHOLE
 
-EXAMPLES = int(os.environ.get("HARNESS_TEST_BREAKER_EXAMPLES", "700" if WHOLE else "200"))
+EXAMPLES = int(os.environ.get("HARNESS_TEST_BREAKER_EXAMPLES", "700" if WHOLE else "100"))
 """Of each of the three machines."""
 
 TOOLS = ["bash", "edit", "grep", "read", "fetch"]

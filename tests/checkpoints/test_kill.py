@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 KILLS = 6
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def nursery() -> "Iterator[subprocess.Popen[str]]":
     """A process that has loaded everything, and forks at once."""
     arguments = [sys.executable, "-m", restless_keeper.__name__]

@@ -13,7 +13,7 @@ from harness.journal import read
 from tests.journal import acknowledging_writer
 
 KILLS = 200
-NURSERIES = 4
+NURSERIES = 2
 KILLS_OF_A_JOURNAL = 5
 
 
