@@ -28,7 +28,7 @@ from tests.model.conversations import (
     user,
 )
 
-many = settings(max_examples=60, deadline=None)
+many = settings(max_examples=120, deadline=None)
 
 
 def image(width: int = 10, height: int = 10) -> Block:
@@ -49,8 +49,26 @@ def types(messages: tuple[Message, ...]) -> list[list[Any]]:
 
 
 @many
-@given(conversations())
-def test_a_whole_conversation_has_no_violations_and_is_left_alone(history: tuple[Message, ...]) -> None:
+@given(conversations(), st.data())
+def test_all_that_holds_for_a_whole_conversation(history: tuple[Message, ...], data: st.DataObject) -> None:
+    # Drawing one takes longer than all that is said of it.
+    has_no_violations_and_is_left_alone(history)
+    has_rounds_of_which_any_number_may_be_left_out(history)
+    is_still_whole_without_thinking(history)
+    loses_nothing_that_was_there_before_an_interruption_anywhere(history, data)
+
+
+@many
+@given(chaos | broken())
+def test_all_that_holds_whatever_comes_in(history: tuple[Message, ...]) -> None:
+    the_check_finds_what_a_naive_judge_finds(history)
+    what_goes_out_can_be_sent_and_keeps_every_good_text_and_every_good_pair_in_order(history)
+    a_repair_changes_nothing_in_place_says_what_it_did_and_is_never_needed_twice(history)
+    rounds_lose_no_message(history)
+    no_change_ever_fails(history)
+
+
+def has_no_violations_and_is_left_alone(history: tuple[Message, ...]) -> None:
     assert acceptable(history)
     assert violations(history) == ()
     result = repaired(history)
@@ -58,47 +76,24 @@ def test_a_whole_conversation_has_no_violations_and_is_left_alone(history: tuple
     assert all(kept is given for kept, given in zip(result.messages, history, strict=True))
 
 
-@many
-@given(chaos | broken())
-def test_whatever_comes_in_what_goes_out_can_be_sent(history: tuple[Message, ...]) -> None:
-    result = repaired(history)
-    assert violations(result.messages) == ()
-    assert acceptable(result.messages)
+def has_rounds_of_which_any_number_may_be_left_out(history: tuple[Message, ...]) -> None:
+    found = rounds(history)
+    assert tuple(message for group in found for message in group) == history
+    assert all(sum(message.role == "assistant" for message in group) <= 1 for group in found)
+    for dropped in range(len(found)):
+        rest = tuple(message for group in found[dropped:] for message in group)
+        opening = () if rest[0].role == "user" else (user(text("marker")),)
+        assert violations((*opening, *rest)) == ()
 
 
-@many
-@given(chaos | broken())
-def test_the_check_finds_what_a_naive_judge_finds(history: tuple[Message, ...]) -> None:
-    if not acceptable(history):
-        assert violations(history) != ()
+def is_still_whole_without_thinking(history: tuple[Message, ...]) -> None:
+    bare = without_thinking(history)
+    assert violations(bare) == ()
+    assert flat(bare) == [block for block in flat(history) if block["type"] != "thinking"]
+    assert without_thinking(bare) == bare
 
 
-@many
-@given(chaos | broken())
-def test_a_repair_keeps_every_good_text_and_every_good_pair_in_order(history: tuple[Message, ...]) -> None:
-    result = repaired(history).messages
-    assert is_subsequence(good_texts(history), good_texts(result))
-    assert is_subsequence(good_pairs(history), good_pairs(result))
-
-
-@many
-@given(chaos | broken())
-def test_a_repair_changes_nothing_in_place_says_what_it_did_and_is_never_needed_twice(
-    history: tuple[Message, ...],
-) -> None:
-    before = copy.deepcopy(history)
-    first = repaired(history)
-    assert repr(history) == repr(before)  # by words, because NaN is not equal to itself
-    assert bool(first.repairs) == bool(violations(history))
-    assert all(line.strip() and "\n" not in line for line in first.repairs)
-    second = repaired(first.messages)
-    assert second.repairs == ()
-    assert all(kept is given for kept, given in zip(second.messages, first.messages, strict=True))
-
-
-@many
-@given(conversations(), st.data())
-def test_an_interruption_anywhere_costs_nothing_that_was_there_before(
+def loses_nothing_that_was_there_before_an_interruption_anywhere(
     history: tuple[Message, ...], data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(history) - 1))
@@ -113,36 +108,39 @@ def test_an_interruption_anywhere_costs_nothing_that_was_there_before(
     assert len(signed) - len(kept) <= 1
 
 
-@many
-@given(conversations())
-def test_rounds_are_the_history_and_any_number_of_them_may_be_left_out(history: tuple[Message, ...]) -> None:
-    found = rounds(history)
-    assert tuple(message for group in found for message in group) == history
-    assert all(sum(message.role == "assistant" for message in group) <= 1 for group in found)
-    for dropped in range(len(found)):
-        rest = tuple(message for group in found[dropped:] for message in group)
-        opening = () if rest[0].role == "user" else (user(text("marker")),)
-        assert violations((*opening, *rest)) == ()
+def the_check_finds_what_a_naive_judge_finds(history: tuple[Message, ...]) -> None:
+    if not acceptable(history):
+        assert violations(history) != ()
 
 
-@many
-@given(chaos | broken())
-def test_rounds_of_anything_lose_no_message(history: tuple[Message, ...]) -> None:
+def what_goes_out_can_be_sent_and_keeps_every_good_text_and_every_good_pair_in_order(
+    history: tuple[Message, ...],
+) -> None:
+    result = repaired(history).messages
+    assert violations(result) == ()
+    assert acceptable(result)
+    assert is_subsequence(good_texts(history), good_texts(result))
+    assert is_subsequence(good_pairs(history), good_pairs(result))
+
+
+def a_repair_changes_nothing_in_place_says_what_it_did_and_is_never_needed_twice(
+    history: tuple[Message, ...],
+) -> None:
+    before = copy.deepcopy(history)
+    first = repaired(history)
+    assert repr(history) == repr(before)  # by words, because NaN is not equal to itself
+    assert bool(first.repairs) == bool(violations(history))
+    assert all(line.strip() and "\n" not in line for line in first.repairs)
+    second = repaired(first.messages)
+    assert second.repairs == ()
+    assert all(kept is given for kept, given in zip(second.messages, first.messages, strict=True))
+
+
+def rounds_lose_no_message(history: tuple[Message, ...]) -> None:
     assert tuple(message for group in rounds(history) for message in group) == history
 
 
-@many
-@given(conversations())
-def test_without_thinking_the_rest_of_a_conversation_is_still_whole(history: tuple[Message, ...]) -> None:
-    bare = without_thinking(history)
-    assert violations(bare) == ()
-    assert flat(bare) == [block for block in flat(history) if block["type"] != "thinking"]
-    assert without_thinking(bare) == bare
-
-
-@many
-@given(chaos | broken())
-def test_no_change_to_a_history_ever_fails(history: tuple[Message, ...]) -> None:
+def no_change_ever_fails(history: tuple[Message, ...]) -> None:
     assert not [block for block in flat(without_thinking(history)) if block.get("type") == "thinking"]
     assert not [block for block in flat(without_media(history)) if block.get("type") in ("image", "document")]
     assert violations(repaired(without_media(without_thinking(history))).messages) == ()
