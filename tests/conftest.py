@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -17,6 +18,9 @@ settings.load_profile("whole" if WHOLE else "every day")
 # Otherwise each program that a test starts compiles all of ours again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A command that says python3 starts this interpreter, and not what the machine happens to have first.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 gc.disable()
 

@@ -171,7 +171,6 @@ def environment(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
         "TMPDIR": str(folder),
         "HARNESS_STATE_DIR": str(folder / "state"),
         "PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path if place),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",
         "NO_COLOR": "1",

@@ -17,7 +17,7 @@ Opened = tuple[LessonApp, Pilot[int]]
 
 @asynccontextmanager
 async def opened(
-    lesson: Lesson | None, folder: Path, *, size: tuple[int, int] = (120, 40), language: Language = "en"
+    lesson: Lesson | None, folder: Path, *, size: tuple[int, int] = (100, 34), language: Language = "en"
 ) -> AsyncIterator[Opened]:
     """A chapter on a screen of so many columns and rows; `folder` keeps the progress and takes the exercises."""
     app = LessonApp(lesson, language, Progress(folder / "course.json"), folder)
@@ -43,9 +43,7 @@ async def played(app: LessonApp, pilot: Pilot[int]) -> None:
 
 async def press(pilot: Pilot[int], *keys: str) -> str:
     """Press keys, and see what stands on the screen when nothing changes any more."""
-    for key in keys:
-        await pilot.press(key)
-        await pilot.pause()
+    await pilot.press(*keys)
     while timers_running(pilot.app):  # a drawing may be put off
         await pilot.pause(0.02)
     return "\n".join(await settled(pilot))
