@@ -80,9 +80,10 @@ class Watchdog:
     seconds: float
 
     @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Watch over a block."""
-        faulthandler.dump_traceback_later(self.seconds + SECOND_LOOK_S, exit=True, file=self.stacks)
+    def watching(self, *, awaits: bool) -> Iterator[None]:
+        """Watch over a block; one that `awaits` ends by itself where it can."""
+        patience = SECOND_LOOK_S if awaits else 0.0
+        faulthandler.dump_traceback_later(self.seconds + patience, exit=True, file=self.stacks)
         try:
             yield
         finally:
@@ -101,7 +102,8 @@ def main(order: Order) -> NoReturn:
             checks = _loaded_at_once(order.check)
             for name in order.names:
                 report.begin(name)
-                _tried(partial(_run, checks, name, work, order.check_s), order, report, watchdog)
+                awaits = inspect.iscoroutinefunction(getattr(checks, name))
+                _tried(partial(_run, checks, name, work, order.check_s), order, report, watchdog, awaits=awaits)
         report.check = ""
         report.say("ended")
     sys.stdout.flush()
@@ -109,10 +111,12 @@ def main(order: Order) -> NoReturn:
     os._exit(0)
 
 
-def _tried(action: Callable[[], object], order: Order, report: Report, watchdog: Watchdog) -> object:
+def _tried(
+    action: Callable[[], object], order: Order, report: Report, watchdog: Watchdog, *, awaits: bool = False
+) -> object:
     """What the action returns; its failure is reported."""
     try:
-        with watchdog.watching():
+        with watchdog.watching(awaits=awaits):
             result = action()
     except BaseException as error:  # noqa: BLE001 (the border: whatever a learner's code raises is explained)
         state, line, text = _explained(error, order)
