@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from harness.lessons import Language, Lesson, Progress
 from harness.ui.learning.screen.app import LessonApp
 from harness.ui.learning.screen.run import Run
+from tests.ui.app.host import paste
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import screen_text, settled
 
@@ -47,6 +48,12 @@ async def press(pilot: Pilot[int], *keys: str) -> str:
     while timers_running(pilot.app):  # a drawing may be put off
         await pilot.pause(0.02)
     return "\n".join(await settled(pilot))
+
+
+async def types(pilot: Pilot[int], prompt: str) -> None:
+    """Give a prompt whose letters do not matter, all of them at once."""
+    await paste(pilot, prompt)
+    await pilot.press("enter")
 
 
 async def sees(pilot: Pilot[int], text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from harness.lessons import Progress, lesson
 from tests.ui.app.resting import timers_running
 from tests.ui.learning.chapter import first, with_a_beat_that_never_comes, with_a_failing_demo
-from tests.ui.learning.screen.opened import opened, played, press, run_of, sees
+from tests.ui.learning.screen.opened import opened, played, press, run_of, sees, types
 
 pytestmark = pytest.mark.anyio
 
@@ -136,7 +136,7 @@ async def test_a_prompt_goes_to_the_agent_of_the_chapter_from_anywhere(tmp_path:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
         await press(pilot, "n", "p")
-        await press(pilot, *"list", "space", *"the", "space", *"files", "enter")
+        await types(pilot, "list the files")
         screen = await sees(pilot, "There are 3 files")
         assert "The agent loop · the end" in screen
         assert "works" not in (await press(pilot)).splitlines()[-1]
@@ -149,7 +149,7 @@ async def test_a_question_of_the_agent_is_asked_and_its_keys_are_not_those_of_th
     async with opened(lesson("s03"), tmp_path) as (app, pilot):
         await played(app, pilot)
         await press(pilot, "p")
-        await press(pilot, *"run", "space", *"rm", "space", "minus", *"rf", "space", *"drafts", "enter")
+        await types(pilot, "run rm -rf drafts")
         await sees(pilot, "no, and say why (n)")
         await pilot.press("q", "b", "n", "enter")
         await run_of(app).walk.take.settled()
@@ -186,18 +186,20 @@ async def test_f_breaks_the_model(tmp_path: Path) -> None:
         assert app.prompt.text == "/fault "
         await press(pilot, *"529", "enter")
         await sees(pilot, "On purpose, for the next request")
-        await press(pilot, *"hello", "enter")
+        await types(pilot, "hello")
         await sees(pilot, "529 overloaded_error")
-        await press(pilot, *"/nonsense", "enter")
+        await types(pilot, "/nonsense")
         await sees(pilot, "/nonsense is no command")
 
 
 async def test_words_that_are_no_fault_and_tools_that_cannot_be_broken_are_told(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
-        await press(pilot, "p", *"/toolfault", "space", *"bash", "space", *"timeout", "enter")
+        await press(pilot, "p")
+        await types(pilot, "/toolfault bash timeout")
         await sees(pilot, "This chapter calls its tools by itself")
-        await press(pilot, "escape", "f", *"nonsense", "enter")
+        await press(pilot, "escape", "f")
+        await types(pilot, "nonsense")
         await sees(pilot, "nonsense")
         assert not run_of(app).trouble
 
@@ -256,13 +258,14 @@ async def test_the_pages_of_keys_and_of_the_panel_open_and_close(tmp_path: Path)
     assert app.return_value == 0
 
 
-@pytest.mark.parametrize("place", [0, 5, 11])
-async def test_nothing_ticks_while_nothing_happens(place: int, tmp_path: Path) -> None:
+async def test_nothing_ticks_while_nothing_happens(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
-        await press(pilot, *["n"] * place)
-        await pilot.pause(0.4)
-        assert timers_running(app) == []
+        for keys in (0, 5, 6):  # at the beginning, at a beat, and at the end
+            await press(pilot, *["n"] * keys)
+            await pilot.pause(0.4)
+            assert timers_running(app) == []
+        assert run_of(app).walk.at_end
 
 
 async def test_what_ran_has_ended_when_it_is_closed(tmp_path: Path) -> None:
