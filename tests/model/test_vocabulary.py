@@ -111,7 +111,7 @@ def no_network(event, arguments):
 sys.addaudithook(no_network)
 from harness.model.vocabulary import load
 count = load()
-for text in (" " * 2_000_000, " \\t" * 500_000, "\\n" * 1_000_000, "a" * 1_000_000, "^" * 1_000_000):
+for text in (" " * 1_000_000, " \\t" * 500_000, "\\n" * 1_000_000, "a" * 1_000_000, "^" * 1_000_000):
     assert 0 < count(text) <= len(text)
 assert "requests" not in sys.modules
 print("counted")

@@ -209,20 +209,29 @@ async def test_context_lines_stand_around_a_match(context: ToolContext, root: Pa
     assert result.content.split() == ["f-4-4", "f:5:5", "f:6:6", "f-7-7", "--", "f-14-14", "f:15:15", "f-16-16"]
 
 
-@settings(max_examples=20, deadline=None)
-@given(lines=st.lists(st.sampled_from(["x", "y", "xy", "", "z"]), min_size=1, max_size=25), context=st.integers(0, 3))
-def test_grep_shows_each_line_once_as_a_naive_search_would(lines: list[str], context: int) -> None:
-    with TemporaryDirectory() as folder:
-        root = Path(folder)
-        make(root, {"f": "\n".join(lines) + "\n"})
-        call = ToolContext(Workspace(root), root / "outputs", "id")
-        result = asyncio.run(grep(call, "x", context=context))
+LINES = st.lists(st.sampled_from(["x", "y", "xy", "", "z"]), min_size=1, max_size=15)
+
+
+def shown_of(name: str, lines: list[str], context: int) -> list[str]:
+    """What a naive search for x shows of a file."""
     hits = [n for n, line in enumerate(lines) if "x" in line]
     near = [n for n in range(len(lines)) if any(abs(n - hit) <= context for hit in hits)]
     marks = [":" if n in hits else "-" for n in near]
-    expected = [f"f{mark}{n + 1}{mark}{lines[n]}" for n, mark in zip(near, marks, strict=True)]
+    return [f"{name}{mark}{n + 1}{mark}{lines[n]}" for n, mark in zip(near, marks, strict=True)]
+
+
+@settings(max_examples=8, deadline=None)
+@given(files=st.lists(LINES, min_size=1, max_size=5), context=st.integers(0, 3))
+def test_grep_shows_each_line_once_as_a_naive_search_would(files: list[list[str]], context: int) -> None:
+    named = {f"f{number}": lines for number, lines in enumerate(files)}
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        make(root, {name: "\n".join(lines) + "\n" for name, lines in named.items()})
+        call = ToolContext(Workspace(root), root / "outputs", "id")
+        result = asyncio.run(grep(call, "x", context=context))
+    expected = [line for name, lines in named.items() for line in shown_of(name, lines, context)]
     shown = [line for line in result.content.splitlines() if line != "--"]
-    assert shown == (expected if hits else ["No match in 1 files."])
+    assert shown == (expected or [f"No match in {len(files)} files."])
 
 
 async def test_an_empty_file_has_no_line_and_a_large_one_is_searched_by_pieces(

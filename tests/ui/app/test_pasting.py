@@ -41,6 +41,7 @@ def test_text_without_pastes_stays_as_it_is(text: str) -> None:
         ("x" * (MOST_CHARACTERS + 1), "[pasted 1 line #1]"),
         ("\n" * 1_233, "[pasted 1,234 lines #1]"),
     ],
+    ids=["most lines", "a line more", "most characters", "a character more", "very many lines"],
 )
 def test_what_is_long_is_folded(text: str, shown: str | None) -> None:
     assert Pastes().fold(text) == (shown or text)
