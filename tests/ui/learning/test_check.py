@@ -12,7 +12,7 @@ from harness.lessons.copying import copy_exercise
 from harness.lessons.exercises import Exercise, every_exercise, exercise_called
 from harness.lessons.progress import Progress
 
-SOLUTION = Path(__file__).parents[2] / "chapters" / "s22_escape" / "solutions" / "tail" / "tail.py"
+SOLUTION = Path(__file__).parents[2] / "chapters" / "s21_circuit_breakers" / "solutions" / "machine" / "machine.py"
 
 
 @pytest.fixture
@@ -27,60 +27,60 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def tail() -> Exercise:
+def machine() -> Exercise:
     """An exercise whose checks need little."""
-    return exercise_called("s22-tail", every_exercise(chapters_folder()))
+    return exercise_called("s21-machine", every_exercise(chapters_folder()))
 
 
 def test_an_exercise_goes_from_its_hole_to_done(
-    state: Path, tail: Exercise, capsys: pytest.CaptureFixture[str]
+    state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = copy_exercise(tail, Path.cwd(), "ja")
+    folder = copy_exercise(machine, Path.cwd(), "ja")
     assert main(["check", "--json"]) == 1
     (told,) = json.loads(capsys.readouterr().out)["exercises"]
-    assert (told["exercise"], told["passed"], told["folder"]) == ("s22-tail", False, str(folder))
-    assert not Progress.of(state).has_passed("s22-tail")
+    assert (told["exercise"], told["passed"], told["folder"]) == ("s21-machine", False, str(folder))
+    assert not Progress.of(state).has_passed("s21-machine")
 
-    shutil.copyfile(SOLUTION, folder / "tail.py")
-    assert main(["check", "s22-tail"]) == 0
+    shutil.copyfile(SOLUTION, folder / "machine.py")
+    assert main(["check", "s21-machine"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("s22-tail · 繰り返しを見つける")
-    assert out.endswith("s22-tail は完了です。\n")
-    assert Progress.of(state).has_passed("s22-tail")
-    assert sorted(file.name for file in folder.iterdir()) == [".exercise.json", "TASK.md", "check.py", "tail.py"]
+    assert out.startswith("s21-machine · ブレーカーを書く")
+    assert out.endswith("s21-machine は完了です。\n")
+    assert Progress.of(state).has_passed("s21-machine")
+    assert sorted(file.name for file in folder.iterdir()) == [".exercise.json", "TASK.md", "check.py", "machine.py"]
 
 
 def test_a_result_is_told_although_it_cannot_be_remembered(
-    state: Path, tail: Exercise, capsys: pytest.CaptureFixture[str]
+    state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copyfile(SOLUTION, copy_exercise(tail, Path.cwd(), "en") / "tail.py")
+    shutil.copyfile(SOLUTION, copy_exercise(machine, Path.cwd(), "en") / "machine.py")
     state.write_text("a file where the folder should be")
     assert main(["check"]) == 0
     captured = capsys.readouterr()
-    assert captured.out.endswith("s22-tail is done.\n")
+    assert captured.out.endswith("s21-machine is done.\n")
     assert captured.err.endswith("That it passed is not remembered.\n")
 
 
-def test_hints_come_one_after_the_other(state: Path, tail: Exercise, capsys: pytest.CaptureFixture[str]) -> None:
-    copy_exercise(tail, Path.cwd(), "en")
+def test_hints_come_one_after_the_other(state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]) -> None:
+    copy_exercise(machine, Path.cwd(), "en")
     assert main(["check", "--hint"]) == 0
-    assert capsys.readouterr().out == f"Hint 1 of {len(tail.hints)}: {tail.hints[0].en}\n"
+    assert capsys.readouterr().out == f"Hint 1 of {len(machine.hints)}: {machine.hints[0].en}\n"
     assert main(["check", "--hint", "--language", "ja", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
-        "exercise": "s22-tail",
+        "exercise": "s21-machine",
         "hint": 2,
-        "of": len(tail.hints),
-        "text": tail.hints[1].ja,
+        "of": len(machine.hints),
+        "text": machine.hints[1].ja,
     }
 
 
 def test_a_hint_for_one_of_several_has_to_be_asked_for_by_name(
-    state: Path, tail: Exercise, capsys: pytest.CaptureFixture[str]
+    state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for exercise in (tail, exercise_called("s01-loop", every_exercise(chapters_folder()))):
+    for exercise in (machine, exercise_called("s01-loop", every_exercise(chapters_folder()))):
         copy_exercise(exercise, Path.cwd(), "en")
     assert main(["check", "--hint"]) == 2
-    assert capsys.readouterr().err.endswith("name one for a hint: s01-loop, s22-tail.\n")
+    assert capsys.readouterr().err.endswith("name one for a hint: s01-loop, s21-machine.\n")
     assert main(["check", "s01-loop", "--hint"]) == 0
 
 

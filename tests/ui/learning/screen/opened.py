@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from textual.events import Paste
 from textual.pilot import Pilot
 
 from harness.lessons import Language, Lesson, Progress
 from harness.ui.learning.screen.app import LessonApp
 from harness.ui.learning.screen.run import Run
-from tests.ui.app.host import paste
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import screen_text, settled
 
@@ -52,7 +52,8 @@ async def press(pilot: Pilot[int], *keys: str) -> str:
 
 async def types(pilot: Pilot[int], prompt: str) -> None:
     """Give a prompt whose letters do not matter, all of them at once."""
-    await paste(pilot, prompt)
+    pilot.app.post_message(Paste(prompt))
+    await pilot.pause()
     await pilot.press("enter")
 
 
