@@ -35,6 +35,9 @@ LONG = " ".join(f"Sentence number {number} of a long answer." for number in rang
 HARMLESS = {"byte_by_byte", "comments", "crlf", "missing_usage"}
 """Faults that spoil nothing: they may cost no request, so that there is none in which the model could start over."""
 
+NOTHING_ARRIVES = {"data_only", "html_body", "json_body"}
+"""Faults of which the agent gets no word of the reply, so that to go on and to start over are the same."""
+
 
 class Mode(StrEnum):
     """What the model does when it is asked to go on with a reply that broke off."""
@@ -267,7 +270,7 @@ def cells_of_status(status: int) -> list[Cell]:
 
 def cells_of(kind: str, shape: Shape) -> list[Cell]:
     """The cells for one kind of fault in one shape of reply."""
-    modes = (Mode.CONTINUES,) if kind in HARMLESS else tuple(Mode)
+    modes = (Mode.CONTINUES,) if kind in HARMLESS | NOTHING_ARRIVES else tuple(Mode)
     every = [(fault, mode) for fault in faults_of(kind, shape) for mode in modes]
     # Another beginning for each group, so that a place left out in one is played in the next.
     begin = (len(kind) + len(shape.name)) % min(SHARE, len(every) or 1)

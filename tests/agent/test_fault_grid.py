@@ -23,8 +23,10 @@ from tests.agent.stage import Played, VirtualClock, check_events, check_requests
 
 pytestmark = pytest.mark.anyio
 
-AT_ONCE = 16
+AT_ONCE = 2
 """Agents that work at the same time."""
+SILENT_AT_ONCE = 16
+"""The same where they wait in real time."""
 IMPATIENT: dict[str, object] = {
     f"watch_{limit}_s": 0.8 for limit in ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
 }
@@ -34,17 +36,17 @@ SILENT = {"stall", "pings_only"}
 @pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_fault_anywhere_in_a_stream_costs_at_most_one_request(kind: str, shape: Shape, tmp_path: Path) -> None:
-    values = IMPATIENT if kind in SILENT else {}
-    assert await wrong(cells_of(kind, shape), tmp_path, values) == []
+    assert await wrong(cells_of(kind, shape), tmp_path, silent=kind in SILENT) == []
 
 
 @pytest.mark.parametrize("status", PASSING_STATUSES)
 async def test_a_status_with_any_header_costs_one_request(status: int, tmp_path: Path) -> None:
-    assert await wrong(cells_of_status(status), tmp_path, {}) == []
+    assert await wrong(cells_of_status(status), tmp_path) == []
 
 
-async def wrong(cells: Sequence[Cell], folder: Path, values: dict[str, object]) -> list[str]:
-    """Play the cells; say of each one that went wrong what did."""
+async def wrong(cells: Sequence[Cell], folder: Path, *, silent: bool = False) -> list[str]:
+    """Play the cells; say of each one that went wrong what did. `silent`: their server is, for a while."""
+    values, at_once = (IMPATIENT, SILENT_AT_ONCE) if silent else ({}, AT_ONCE)
     left = list(cells)
     found: list[str] = []
     async with PracticeServer(Model(cells), script=script(cells), remember=100_000) as server:
@@ -64,7 +66,7 @@ async def wrong(cells: Sequence[Cell], folder: Path, values: dict[str, object]) 
                     agent.clear()
 
         async with asyncio.TaskGroup() as workers:
-            for _ in range(min(AT_ONCE, len(cells))):
+            for _ in range(min(at_once, len(cells))):
                 workers.create_task(work())
     return found
 

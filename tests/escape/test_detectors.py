@@ -17,6 +17,7 @@ from harness.events import ErrorClass, Loop, Projection
 from tests.escape.building import Watch, call, visit
 from tests.escape.sequences import random_walk
 from tests.escape.streams import Made, edit, exploring, fail, read, run
+from tests.whole import WHOLE
 
 A, B, C = read("a", "1"), read("b", "2"), read("c", "3")
 REFUSED = fail("search", "q", "401")
@@ -208,7 +209,7 @@ def test_a_circle_of_places_is_found_when_it_is_long_enough_for_no_accident(peri
 
 @pytest.mark.parametrize(("nodes", "at_most"), [(3, 0.015), (4, 0.003), (6, 0.003), (10, 0.003)])
 def test_a_walk_without_memory_is_seldom_taken_for_a_loop(nodes: int, at_most: float) -> None:
-    runs = 2000
+    runs = 2000 if WHOLE else 600
     assert sum(alarms(nodes, f"walk {number}") for number in range(runs)) <= at_most * runs
 
 

@@ -43,6 +43,7 @@ from harness.tools.shell import bash_tool
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
 from tests.executor.hand_clock import HandClock, quiet
+from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 E = TypeVar("E", bound=Event)
@@ -456,7 +457,7 @@ async def test_a_question_that_nobody_answers_is_told_once_a_silence(here: Stage
 WRITTEN = ("working\n", "Go on? ", "name: ", "45%", "done\nSure? (y/n)\n")
 
 
-@settings(max_examples=15)
+@settings(max_examples=15 if WHOLE else 8)
 @given(script=st.lists(st.tuples(st.sampled_from(WRITTEN), st.integers(1, 100)), min_size=1, max_size=5))
 async def test_each_silence_is_told_when_45_seconds_of_it_are_over(
     tmp_path_factory: pytest.TempPathFactory, script: list[tuple[str, int]]

@@ -25,6 +25,7 @@ from harness.slots.shared import SharedSlots
 from harness.slots.sqlite import SqliteStore
 from harness.slots.store import SlotsError, Store
 from tests.executor.hand_clock import HandClock
+from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 
@@ -231,7 +232,7 @@ class NaiveAgent:
         return self.own.get(model, self.taken.get(model, Breaker()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if WHOLE else 60, deadline=None)
 @given(steps)
 @example(
     [
