@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from harness.events import Usage
 
@@ -105,6 +106,7 @@ def family_name(model: str) -> str:
     return _VERSION_SUFFIX.sub("", _PROVIDER_PREFIX.sub("", name), count=1)
 
 
+@lru_cache(maxsize=64)
 def known_card(model: str) -> ModelCard:
     """The card of `model` from the table alone, under the id that was asked for.
 

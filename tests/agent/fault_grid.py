@@ -29,7 +29,7 @@ SMALL = 6
 FIRST = "The first half of the answer lies in the morning."
 SECOND = " The second half is what the evening makes of it."
 AFTER_TOOLS = "Both notes are written, and that is the whole of it."
-LONG = " ".join(f"Sentence number {number} of a long answer." for number in range(1, 30))
+LONG = " ".join(f"Sentence number {number} of a long answer." for number in range(1, 16))
 
 
 HARMLESS = {"byte_by_byte", "comments", "crlf", "missing_usage"}
