@@ -7,6 +7,7 @@ import asyncio
 import json
 import resource
 import sys
+import warnings
 from pathlib import Path
 
 from harness.events import Notice
@@ -35,4 +36,5 @@ async def main(folder: Path) -> None:
             print(json.dumps({"code": turn.end.code, "notices": notices, "path": str(session.path)}), flush=True)
 
 
+warnings.simplefilter("error")
 asyncio.run(main(Path(sys.argv[1])))

@@ -1,8 +1,7 @@
 """The journal of a session: written first, whole, and without keys (E7, K1, R2)."""
 
-import asyncio
 import json
-import sys
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,17 +13,14 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Nobody, open_session
 from tests.agent.stage import KEY, calls, fails, played, run, says, settings_of, too_long
+from tests.ui.nursery import MODULE
+from tests.ui.warm import ROOT, Piped
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_full_disk_is_told_once_and_the_conversation_goes_on(tmp_path: Path) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-W", "error", "-m", "tests.agent.full_disk", str(tmp_path)),
-        cwd=Path(__file__).parents[2],
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await Piped.begin(ROOT, (str(tmp_path),), os.environ, command=(*MODULE, "tests.agent.full_disk"))
     out, err = await process.communicate()
     assert (process.returncode, err.decode()) == (0, "")
     whole, full, again = map(json.loads, out.splitlines())

@@ -109,12 +109,18 @@ class Piped:
 
     @classmethod
     async def begin(
-        cls, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], *, cold: bool = False
+        cls,
+        folder: Path,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        command: Sequence[str] = COMMAND,
+        cold: bool = False,
     ) -> Self:
-        """Begin it; `cold` as for `begin`."""
+        """Begin it; `command` and `cold` as for `begin`."""
         reading, writing = zip(*(os.pipe() for _ in range(3)), strict=True)  # input, output, error
         theirs = (reading[0], *writing[1:])
-        fork = await asyncio.to_thread(begin, folder, arguments, environment, theirs, cold=cold)
+        fork = await asyncio.to_thread(begin, folder, arguments, environment, theirs, command=command, cold=cold)
         for one in theirs:
             os.close(one)
         return cls(fork, await _writer(writing[0]), await _reader(reading[1]), await _reader(reading[2]))
