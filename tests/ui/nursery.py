@@ -13,7 +13,16 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
+NEEDED = (
+    *("anyio._backends._asyncio", "filelock", "httpcore2", "httpx2", "psutil", "truststore"),
+    *("harness.commands", "harness.logs", "harness.model.sdk", "harness.session", "harness.viewing"),
+    *("harness.practice.entry_toml", "harness.practice.improviser", "harness.practice.server"),
+    *("harness.ui.app.controller", "harness.ui.app.running", "harness.ui.headless", "harness.ui.repl"),
+    *("harness.ui.learning.command", "harness.ui.start"),
+)
+"""All that a conversation imports, on a screen and without one, and the course and those who watch."""
 LONGEST = 1_000_000
 """Bytes of one order."""
 MODULE = (sys.executable, "-m")
@@ -46,18 +55,11 @@ def main(line: socket.socket) -> None:
 
 
 def _load() -> None:
-    """All that a conversation imports, on a screen and without one."""
-    import anthropic
-    import httpx2
-    from anthropic import AsyncAnthropic
+    for name in NEEDED:
+        import_module(name)
+    from anthropic import AsyncAnthropic  # what the SDK loads when it is asked for
 
-    import harness.session
-    import harness.ui.app.running
-    import harness.ui.headless
-    import harness.ui.repl
-    from harness.model.sdk import LineBuilder
-
-    assert all((anthropic, httpx2, AsyncAnthropic, harness, LineBuilder))
+    del AsyncAnthropic
     assert "readline" not in sys.modules  # it looks at the terminal when it is imported
 
 

@@ -117,11 +117,11 @@ async def test_a_running_session_is_watched_from_beside_it(tmp_path: Path, place
     path = written(place)
     watching = await start(place, "watch")
     assert (await until(watching, "this is where it stands")).startswith(TOLD)
-    answering = await start(place, "-p", "again", "--yolo", "--continue", "--practice", str(script))
-    finished = asyncio.create_task(end_of(answering))
-    seen = await until(watching, "the session was left")
+    answering = await start(place, "--yolo", "--continue", "--practice", str(script))
+    seen = await until(watching, f"· process {answering.pid} goes on with it\n")
+    finished = asyncio.create_task(end_of(answering, "again\n"))
+    seen += await until(watching, "the session was left")
     assert (await finished).code == 0
-    assert f"· process {answering.pid} goes on with it\n" in seen
     told = [line for line in seen.splitlines() if line.startswith(("> ", "I look", "○ ", "It is"))]
     assert told[:2] == ["> again", "I look."]
     assert told[2].startswith("○ bash sleep 0.3; echo done … ✓ ok")

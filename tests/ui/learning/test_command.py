@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.lessons import Progress, lessons
-from tests.ui.program import Place, Terminal, run
+from tests.ui.program import Place, Terminal, end_of, run, start
 
 pytestmark = pytest.mark.anyio
 
@@ -24,10 +24,11 @@ def progress(place: Place) -> Progress:
 
 
 async def test_without_a_chapter_all_are_listed_with_how_far_one_is(place: Place) -> None:
+    """Here `harness learn` is started cold."""
     progress(place).reach("s01", 10, of=10)
     progress(place).reach("s02", 3, of=11)
     progress(place).passed("s01-loop")
-    finished = await run(place, "learn")
+    finished = await end_of(await start(place, "learn", cold=True))
     first, second, third, *_ = finished.out.splitlines()
     assert first.startswith("s01  done, 1 of 1 exercises passed")
     assert second.startswith("s02  beat 3 of 11")
@@ -100,7 +101,7 @@ async def test_a_chapter_by_itself_plays_and_then_listens(place: Place) -> None:
 
 
 async def test_a_reader_that_leaves_early_ends_it_without_a_word(place: Place) -> None:
-    """Here a chapter by itself is started cold, as a shell starts it."""
+    """Here a chapter is started cold, by itself and by a shell; what `harness learn s01` loads is what it loads."""
     line = f"{sys.executable} -m chapters.s01_agent_loop < /dev/null | head -1"
     shell = await asyncio.create_subprocess_shell(
         line, cwd=place.folder, env=place.environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
@@ -111,8 +112,7 @@ async def test_a_reader_that_leaves_early_ends_it_without_a_word(place: Place) -
 
 
 async def test_ctrl_c_ends_it(place: Place) -> None:
-    """Here `harness learn` is started cold."""
-    async with Terminal(place, "learn", "s01", "--plain", cold=True) as terminal:
+    async with Terminal(place, "learn", "s01", "--plain") as terminal:
         await terminal.sees("0/10 >")
         await terminal.waits()
         terminal.type("\x03")
