@@ -3,6 +3,7 @@
 import ast
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent
 
@@ -60,6 +61,7 @@ def _file(path: str) -> Path:
     return homes[package] / rest
 
 
+@lru_cache(256)  # a chapter asks for the same places at every step, and reading a module takes its time
 def _lines_of(text: str, name: str, place: str) -> tuple[int, int]:
     body: list[ast.stmt] = ast.parse(text).body
     first = last = 0
