@@ -31,6 +31,12 @@ def storm(place: Place) -> str:
     return str(path)
 
 
+def settings_file(place: Place, text: str) -> None:
+    file = place.folder / ".harness" / "settings.toml"
+    file.parent.mkdir()
+    file.write_text(text)
+
+
 def is_given_back(terminal: Terminal) -> None:
     """Every mode is as a shell wants it."""
     wanted = dict.fromkeys((ALTERNATE, PASTE, FOCUS, *MOUSE), False) | dict.fromkeys((CURSOR, LINE_WRAP), True)
@@ -145,6 +151,24 @@ async def test_lines_where_a_screen_cannot_be_drawn_or_is_not_wanted(place: Plac
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0
         assert "\x1b[?1049h" not in terminal.screen
+
+
+async def test_a_settings_file_that_wants_lines_gets_lines(place: Place) -> None:
+    settings_file(place, "plain = true\n")
+    async with on_screen(place, "--practice") as terminal:
+        await terminal.sees("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
+        assert not terminal.modes[ALTERNATE]
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+        is_given_back(terminal)
+
+
+async def test_a_settings_file_that_cannot_be_used_gets_one_sentence(place: Place) -> None:
+    settings_file(place, "max_retries = 'many'\n")
+    async with on_screen(place, "--practice") as terminal:
+        assert await terminal.ends() == 2
+        assert "max_retries = 'many'; give a whole number" in terminal.screen.replace("\n", " ")
+        is_given_back(terminal)
 
 
 @pytest.mark.stories

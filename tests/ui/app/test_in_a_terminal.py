@@ -2,7 +2,6 @@
 
 import re
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -55,6 +54,7 @@ async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_
         await terminal.sees("you ▸ list the files", "● glob", f"Resumed {session}", "asks first")
 
 
+@pytest.mark.stories
 async def test_a_storm_is_counted_down_and_r_does_not_wait_for_its_end(place: Place) -> None:
     async with Tmux(place, PRACTICE, script(place, STORM), columns=80, rows=24) as terminal:
         await terminal.sees("asks first")
@@ -201,22 +201,3 @@ async def test_ctrl_z_suspends_and_the_program_comes_back(place: Place) -> None:
         await terminal.type("list the files")
         await terminal.press("Enter")
         await terminal.sees("● glob", "notes.md")
-
-
-async def test_settings_that_cannot_be_used_end_in_one_sentence(place: Place) -> None:
-    broken: Path = place.folder / ".harness" / "settings.toml"
-    broken.parent.mkdir()
-    broken.write_text("max_retries = 'many'\n")
-    async with Tmux(place, PRACTICE) as terminal:
-        screen = await terminal.sees("exit code 2")
-        assert "max_retries='many';giveawholenumber" in "".join(screen.split())  # the row may end anywhere
-        assert not await terminal.alternate()
-
-
-async def test_a_settings_file_that_wants_lines_gets_lines(place: Place) -> None:
-    wants = place.folder / ".harness" / "settings.toml"
-    wants.parent.mkdir()
-    wants.write_text("plain = true\n")
-    async with Tmux(place, PRACTICE) as terminal:
-        await terminal.sees("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
-        assert not await terminal.alternate()
