@@ -130,19 +130,11 @@ async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None 
         nothing = tuple(CheckResult(check, Failure(Trouble.NOT_RUN)) for check in exercise.checks)
         return Checked(exercise, Failure(Trouble.ABSENT), nothing, "", 0)
     limits = limits or CheckLimits()
-    printed = _Printed()
+    printed = Printed()
     processes = Processes(Limits(time_s=limits.all_s, term_grace_s=0.5))
     with TemporaryDirectory(prefix="harness-check-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
-        (folder / "work").mkdir()
-        order = check_program.Order(
-            file=str(file.resolve()),
-            check=str(exercise.check_file.resolve()),
-            names=[check.name for check in exercise.checks],
-            report=str(folder / "report"),
-            stacks=str(folder / "stacks"),
-            check_s=limits.check_s,
-        )
+        order = prepared(exercise, file, folder, limits.check_s)
         try:
             finished = await processes.run(
                 (sys.executable, "-P", str(PROGRAM), json.dumps(asdict(order))),
@@ -152,7 +144,29 @@ async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None 
             )
         finally:
             await processes.aclose()
-        told = await asyncio.to_thread(_Told.read, order, finished)
+        return await asyncio.to_thread(outcome, exercise, order, finished, printed)
+
+
+def prepared(exercise: Exercise, file: Path, folder: Path, check_s: float) -> check_program.Order:
+    """What the check program is to do with a learner's file.
+
+    Makes the folder `work` in `folder`, which the program is to run in; what it reports goes to `folder`, too.
+    `check_s` is the time of each check in seconds. Raises OSError.
+    """
+    (folder / "work").mkdir()
+    return check_program.Order(
+        file=str(file.resolve()),
+        check=str(exercise.check_file.resolve()),
+        names=[check.name for check in exercise.checks],
+        report=str(folder / "report"),
+        stacks=str(folder / "stacks"),
+        check_s=check_s,
+    )
+
+
+def outcome(exercise: Exercise, order: check_program.Order, finished: Finished, printed: "Printed") -> Checked:
+    """What came of the checks, by what the check program reported, how it ended, and what it printed."""
+    told = _Told.read(order, finished)
     return Checked(
         exercise,
         told.failure(""),
@@ -177,11 +191,12 @@ def environment(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
     }
 
 
-class _Printed:
+class Printed:
     """The beginning of a stream."""
 
     def __init__(self) -> None:
         self.count = 0
+        """Bytes in all."""
         self._kept = bytearray()
 
     def feed(self, data: bytes) -> None:
@@ -191,6 +206,7 @@ class _Printed:
 
     @property
     def text(self) -> str:
+        """What was kept: `PRINTED_BYTES` at most."""
         return self._kept.decode("utf-8", "replace")
 
 

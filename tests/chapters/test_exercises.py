@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from harness.lessons.catalogue import chapters_folder, lessons
-from harness.lessons.checking import CheckLimits, run_checks
+from harness.lessons.checking import Checked, CheckLimits, run_checks
 from harness.lessons.exercises import Exercise, every_exercise
 from harness.lessons.text import LANGUAGES
+from tests.chapters.warm_checking import checked_in_a_fork
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +17,13 @@ HERE = Path(__file__).parent
 EXERCISES = every_exercise(chapters_folder())
 PATIENT = CheckLimits(check_s=50, all_s=110)
 """How long a machine takes that does much else says nothing of an exercise."""
+STARTED = "s06-delegate"
+"""The exercise whose checks are started in the normal command, too, as they are for a learner."""
 each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+started = pytest.mark.parametrize(
+    "exercise",
+    [pytest.param(one, id=one.id, marks=() if one.id == STARTED else pytest.mark.stories) for one in EXERCISES],
+)
 
 
 def test_every_chapter_has_an_exercise() -> None:
@@ -29,7 +36,7 @@ def solution_of(exercise: Exercise) -> Path:
 
 @each
 async def test_the_file_as_it_is_handed_out_does_not_pass(exercise: Exercise) -> None:
-    checked = await run_checks(exercise, exercise.original, PATIENT)
+    checked = await checked_in_a_fork(exercise, exercise.original, PATIENT)
     assert checked.loading is None
     assert not checked.passed
     assert len(checked.results) == len(exercise.checks)
@@ -37,11 +44,24 @@ async def test_the_file_as_it_is_handed_out_does_not_pass(exercise: Exercise) ->
 
 @each
 async def test_the_solution_passes_every_check(exercise: Exercise) -> None:
-    checked = await run_checks(exercise, solution_of(exercise), PATIENT)
+    checked = await checked_in_a_fork(exercise, solution_of(exercise), PATIENT)
     assert checked.loading is None
     assert {result.check.name: result.failure for result in checked.results if not result.passed} == {}
     assert checked.left == 0
     assert checked.printed == ""
+
+
+@started
+async def test_a_program_that_is_started_says_of_both_files_what_a_fork_says(exercise: Exercise) -> None:
+    for file in (exercise.original, solution_of(exercise)):
+        cold, warm = await run_checks(exercise, file, PATIENT), await checked_in_a_fork(exercise, file, PATIENT)
+        assert said(cold) == said(warm)
+
+
+def said(checked: Checked) -> tuple[object, ...]:
+    """All but the texts of failures: identifiers and folders in them are new at each run."""
+    failures = [result.failure and (result.failure.trouble, result.failure.line) for result in checked.results]
+    return checked.loading, failures, checked.printed, checked.left
 
 
 @each
