@@ -11,16 +11,16 @@ ASKS = """
 after = "error"
 
 [[reply]]
-tools = [{ name = "bash", input = { command = "echo one" } }]
+tools = [{ name = "bash", input = { command = "touch one" } }]
 
 [[reply]]
-tools = [{ name = "bash", input = { command = "echo one" } }]
+tools = [{ name = "bash", input = { command = "touch one" } }]
 
 [[reply]]
-tools = [{ name = "bash", input = { command = "echo two" } }]
+tools = [{ name = "bash", input = { command = "touch two" } }]
 
 [[reply]]
-tools = [{ name = "bash", input = { command = "echo three" } }]
+tools = [{ name = "bash", input = { command = "touch three" } }]
 
 [[reply]]
 when = { text = "too loud" }
@@ -57,18 +57,18 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
     async with Tmux(place, "--practice", str(script)) as terminal:
         await terminal.sees("asks first")
         await terminal.say("go")
-        await terminal.sees("echo one", "2 yes, always, for this command (a)")
+        await terminal.sees("touch one", "2 yes, always, for this command (a)")
         await terminal.type("２")
-        await terminal.sees("echo two", "▸ 1 yes, once")  # the same command again was not asked about
+        await terminal.sees("touch two", "▸ 1 yes, once")  # the same command again was not asked about
         await terminal.press("Down", "Down", "Up", "Up", "Enter")
-        await terminal.sees("echo three", "● bash echo two")
+        await terminal.sees("touch three", "● bash touch two")
         await terminal.press("Up")
-        await terminal.sees("▸ 3 no, and say why (n)")
+        await terminal.sees("▸ 4 no, and say why (n)")
         await terminal.press("Enter")
         await terminal.sees("why not?")
         await terminal.say("too loud")
         screen = await terminal.sees("not allowed: too loud", "You said that it is too loud.", "· ready")
-        assert screen.count("● bash echo one") == 2
+        assert screen.count("● bash touch one") == 2
 
         await terminal.press("BTab")
         await terminal.sees("edits freely")

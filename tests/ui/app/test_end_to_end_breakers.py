@@ -71,7 +71,7 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.say("/reset grep")
         await terminal.sees("grep is closed.", "grep       closed")
         await terminal.say("again")
-        await terminal.sees("you ▸ again", "Paused:", "2 go on, and reset grep first (r)")
+        await terminal.sees("Paused:", "2 go on, and reset grep first (r)")
         await terminal.press("Down", "Enter")
         await terminal.sees("This time I found it.", "● grep", "grep       closed", gone=("Paused:",))
         await terminal.press("F2")

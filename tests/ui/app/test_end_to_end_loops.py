@@ -23,7 +23,7 @@ async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it
         await terminal.sees("asks first")
         await terminal.say("read the notes")
         await terminal.sees(
-            "The agent goes in circles: read_file notes.md, 7 times",
+            "The agent goes in a circle: read_file notes.md, 7 times",
             "⟳ in circles: read_file notes.md, 4 times in a row",
             "↳ nudge:",
             "↩ rolled back to the end of step 1",
@@ -31,13 +31,13 @@ async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it
             "loop    in circles: read_file notes.md, 7",
         )
         await terminal.press("c")
-        await terminal.sees("The agent goes in circles: read_file notes.md, 14 times", "· you let it go on")
+        await terminal.sees("The agent goes in a circle: read_file notes.md, 14 times", "· you let it go on")
         await terminal.press("s")
         await terminal.sees(
             "IN A LOOP: read_file notes.md, 14 times in a row",
             "What you can do",
             "stopped in a loop",
-            gone=("The agent goes in circles",),
+            gone=("The agent goes in a circle",),
         )
-        await terminal.say("/help")
-        await terminal.sees("/help", "loop    in circles")
+        await terminal.say("/plan")
+        await terminal.sees("There is no plan.", "loop    in circles")

@@ -18,7 +18,7 @@ text = "I look first."
 tools = [{ name = "bash", input = { command = "touch ran.txt" } }]
 
 [[reply]]
-tools = [{ name = "bash", input = { command = "(sleep 71.25 & sleep 71.5)" } }]
+tools = [{ name = "bash", input = { command = "touch asked.txt; (sleep 71.25 & sleep 71.5)" } }]
 
 [[reply]]
 status = 429
@@ -77,10 +77,10 @@ async def test_escape_in_every_phase(place: Place) -> None:
         await terminal.say("two, please")
         await terminal.sees("you ▸ two, please", "sleep 71.25", "may bash run?")
         await terminal.press("y")
-        await terminal.sees("◍ bash (sleep", "running bash")
+        await terminal.sees("◍ bash touch asked.txt; (sleep", "running bash")
         await terminal.say("what I typed meanwhile")
         await terminal.sees("1 waiting")
-        screen = await escape(terminal, "○ bash (sleep", "▸ what I typed meanwhile")
+        screen = await escape(terminal, "○ bash touch asked.txt; (sleep", "▸ what I typed meanwhile")
         assert "you ▸ what I typed meanwhile" not in screen
         await terminal.press("C-c")
         await terminal.say("/clear")

@@ -121,10 +121,10 @@ text = "Here I am."
 async def test_a_question_is_answered_with_a_reason_a_digit_and_a_full_width_letter(place: Place) -> None:
     asks = """
 [[reply]]
-tools = [{ name = "bash", input = { command = "echo first" } }]
+tools = [{ name = "bash", input = { command = "touch first" } }]
 
 [[reply]]
-tools = [{ name = "bash", input = { command = "echo second" } }]
+tools = [{ name = "bash", input = { command = "touch second" } }]
 
 [[reply]]
 tools = [{ name = "edit_file", input = { path = "notes.md", old_string = "## First", new_string = "## 天気予報" } }]
@@ -136,13 +136,13 @@ text = "All asked."
         await terminal.sees("asks first")
         await terminal.type("do it")
         await terminal.press("Enter")
-        await terminal.sees("bash runs a program: echo first", "1 yes, once", "may bash run?")
+        await terminal.sees("bash runs a program: touch first", "1 yes, once", "may bash run?")
         await terminal.press("n")
         await terminal.type("not now")
         await terminal.press("Enter")
-        await terminal.sees("not allowed: not now", "bash runs a program: echo second")
+        await terminal.sees("not allowed: not now", "bash runs a program: touch second")
         await terminal.press("1")
-        await terminal.sees("● bash echo second", "edit_file writes files: notes.md", "+## 天気予報")
+        await terminal.sees("● bash touch second", "edit_file writes files: notes.md", "+## 天気予報")
         await terminal.type("ｙ")
         await terminal.sees("All asked.", "● edit_file notes.md", "1 replacement")
     assert "天気予報" in (place.folder / "notes.md").read_text()

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is
 async def test_modes_own_commands_and_prompts_that_wait_for_their_turn(place: Place) -> None:
     replies = """
 [[reply]]
-tools = [{ name = "bash", input = { command = "sleep 2" } }]
+tools = [{ name = "bash", input = { command = "sleep 2 && touch slept" } }]
 
 [[reply]]
 text = "The first is done."
