@@ -17,9 +17,17 @@ from harness.events import (
     RequestSent,
     TransitionCode,
 )
+from harness.model import vocabulary
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True, scope="module")
+def the_vocabulary_is_built() -> None:
+    """So that no agent goes from the rule of thumb to exact counts in the middle of its turn, and drains once more."""
+    assert vocabulary.load() is not None
+
 
 ANSWER = "Forty-two."
 SMALL = "claude-haiku-4-5"
