@@ -248,8 +248,9 @@ async def test_many_agents_leave_no_task_and_no_file_open(tmp_path: Path) -> Non
         tasks, files = len(asyncio.all_tasks()), psutil.Process().num_fds()
         turn: Played = await here.turn()
         assert ends(turn) == [AgentEnd.ANSWERED] * 30
-        assert len(asyncio.all_tasks()) <= tasks
-        assert psutil.Process().num_fds() <= files
+        async with asyncio.timeout(10):  # the other end of a connection may need a moment to see that it was closed
+            while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110  no event tells
+                await asyncio.sleep(0.01)
         crew = here.agent.crew
         assert crew is not None
         assert crew.agent_gate.status.running == crew.agent_gate.status.queued == ()

@@ -158,6 +158,8 @@ async def test_a_settings_file_that_wants_lines_gets_lines(place: Place) -> None
     async with on_screen(place, "--practice") as terminal:
         await terminal.sees("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
         assert not terminal.modes[ALTERNATE]
+        await terminal.sees("> ")
+        await terminal.waits()
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0
         is_given_back(terminal)
