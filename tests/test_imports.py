@@ -17,7 +17,7 @@ import harness
 
 PACKAGE = Path(harness.__file__).parent
 
-GROUND = {"errors", "secret", "clock", "visible", "uninterrupted", "front_matter"}
+GROUND = {"regular_file", "errors", "secret", "clock", "visible", "uninterrupted", "front_matter"}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
 ROOMS = {
@@ -72,6 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clock": {"events"},
     "visible": {"events"},
     "uninterrupted": {"events"},
+    "regular_file": {"events"},
     "front_matter": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
@@ -319,7 +320,6 @@ def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
         "dotenv",
         "markdown_it",
         "psutil",
-        "pathspec",
     }
     late = {"harness.events", "harness.settings", "harness.session", "harness.agent", "harness.logs"}
     late |= {"harness.ui.app.controller", "harness.ui.app.views", "harness.ui.transcript", "harness.ui.panel"}
@@ -329,4 +329,4 @@ def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
 def test_an_open_session_has_loaded_nothing_that_only_a_tool_or_an_answer_needs() -> None:
     loaded = modules_loaded_by("import harness.ui.app.running, harness.ui.app.controller, harness.logs")
     assert "harness.session" in loaded
-    assert not loaded & {"markdown_it", "psutil", "pathspec", "filelock", "tiktoken", "anthropic"}
+    assert not loaded & {"markdown_it", "psutil", "filelock", "tiktoken", "anthropic"}

@@ -1,11 +1,16 @@
 """Facts of the moment for the newest prompt. They never go into the cached part of a request (api R25)."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from harness.events import Message
 from harness.model import prompt
+from harness.regular_file import read_regular
+
+MOST_HEAD_BYTES = 1_000
+_ON_A_BRANCH = re.compile(r"ref: refs/heads/(?P<name>[^\s~^:?*\[\\\x00-\x20\x7f]{1,200})\n?")
 
 
 class Facts:
@@ -30,12 +35,16 @@ def _stand_in(messages: Sequence[Message], facts: str) -> bool:
 
 
 def _branch(workspace: Path) -> str:
-    """The branch that is checked out; empty outside a repository and on a detached head."""
+    """The branch that is checked out; empty outside a repository, on a detached head, and for what is no branch name.
+
+    The name goes to the model, and a repository brings it along: only what git accepts as the name of a branch passes
+    (https://git-scm.com/docs/git-check-ref-format), so that no sentence can be placed there.
+    """
     for folder in (workspace, *workspace.parents):
-        head = folder / ".git" / "HEAD"
         try:
-            reference = head.read_text(encoding="utf-8").strip()
+            head = read_regular(folder / ".git" / "HEAD", MOST_HEAD_BYTES).decode()
         except (OSError, UnicodeDecodeError):
             continue
-        return reference.removeprefix("ref: refs/heads/") if reference.startswith("ref: ") else ""
+        found = _ON_A_BRANCH.fullmatch(head)
+        return found["name"] if found else ""
     return ""

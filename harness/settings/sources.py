@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from harness.errors import SettingsError
+from harness.regular_file import read_regular
 from harness.secret import Secret
 from harness.settings.fields import Settings
 
@@ -29,6 +30,10 @@ VARIABLES = {
 }
 """Variables that other programs know too. For every setting there is also HARNESS_ and its name, which goes first."""
 SECRETS = frozenset({"api_key", "auth_token"})
+
+
+MOST_BYTES = 1_000_000
+"""A larger settings file or .env was not written for us; reading its lines would take minutes."""
 
 
 class Layer(Enum):
@@ -97,12 +102,12 @@ def from_dotenv(workspace: Path) -> Source:
     nothing is exported. Raises SettingsError when it cannot be read.
     """
     path = workspace / ".env"
-    if not path.is_file():
+    if path.is_dir() or not path.exists():  # a folder of this name is a virtual environment
         return Source({})
     from dotenv.parser import parse_stream
 
     try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        text = read_regular(path, MOST_BYTES).decode("utf-8-sig", "replace")
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
     bindings = list(parse_stream(io.StringIO(text)))
@@ -114,7 +119,9 @@ def from_dotenv(workspace: Path) -> Source:
 def from_file(path: Path, layer: Layer, base: Path) -> Source:
     """A settings file; a missing one gives nothing. Raises SettingsError, with the line where there is one."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig") + "\n")  # so that an error at the end has a line
+        data = tomllib.loads(
+            read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n") + "\n"
+        )  # so that an error at the end has a line
     except (FileNotFoundError, NotADirectoryError):
         return Source({})
     except OSError as error:

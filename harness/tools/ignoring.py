@@ -3,14 +3,15 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from harness.regular_file import read_regular
+from harness.tools.gitignore import IgnoreRule, parse_gitignore, verdict
 
 RULE_FILE = ".gitignore"
+MOST_RULE_BYTES = 1_000_000
+"""A larger .gitignore is no list that anyone wrote; it is left out."""
 
-Rules = tuple[tuple[str, "GitIgnoreSpec"], ...]
+Rules = tuple[tuple[str, tuple[IgnoreRule, ...]], ...]
 """The rules of each folder that has some, the deepest first; a folder is written with a slash at its end."""
 
 
@@ -23,7 +24,7 @@ def walk_files(base: Path, root: Path, stopped: Callable[[], bool] = lambda: Fal
     that cannot be read are left out.
     """
     for entry, ignored in walk(base, root, stopped):
-        if not ignored and entry.is_file() and _stays_inside(entry, root):
+        if not ignored and _is_file_inside(entry, root):
             yield entry.path
 
 
@@ -46,6 +47,8 @@ def walk(
         rules = _with_rules_of(folder, rules)
         folders: list[tuple[str, os.DirEntry[str] | None, Rules]] = []
         for entry in entries:
+            if stopped():
+                return
             if not entry.is_dir(follow_symlinks=False):
                 yield entry, _ignored(entry.path, rules)
             elif entry.name != ".git":
@@ -61,8 +64,11 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return sorted(found, key=lambda entry: entry.name)
 
 
-def _stays_inside(entry: os.DirEntry[str], root: Path) -> bool:
-    return not entry.is_symlink() or Path(entry.path).resolve().is_relative_to(root)
+def _is_file_inside(entry: os.DirEntry[str], root: Path) -> bool:
+    try:
+        return entry.is_file() and (not entry.is_symlink() or Path(entry.path).resolve().is_relative_to(root))
+    except (OSError, RuntimeError):  # a link that leads back to itself is no file
+        return False
 
 
 def _rules_above(base: Path, root: Path) -> Rules:
@@ -78,17 +84,15 @@ def _rules_above(base: Path, root: Path) -> Rules:
 def _with_rules_of(folder: str, rules: Rules) -> Rules:
     prefix = folder.rstrip("/") + "/"
     try:
-        text = Path(prefix + RULE_FILE).read_text(encoding="utf-8", errors="replace")
+        text = read_regular(Path(prefix + RULE_FILE), MOST_RULE_BYTES).decode("utf-8", "replace")
     except OSError:
         return rules
-    from pathspec import GitIgnoreSpec  # with the first rules, because many folders and sessions need none
-
-    return ((prefix, GitIgnoreSpec.from_lines(text.splitlines())), *rules)
+    return ((prefix, parse_gitignore(text)), *rules)
 
 
 def _ignored(path: str, rules: Rules) -> bool:
-    for prefix, spec in rules:
-        verdict = spec.check_file(path[len(prefix) :]).include
-        if verdict is not None:
-            return verdict
+    for prefix, own in rules:
+        ignored = verdict(own, path[len(prefix) :])
+        if ignored is not None:
+            return ignored
     return False

@@ -1,6 +1,7 @@
 """read_file: a range of lines of a text file, numbered."""
 
 import codecs
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +20,10 @@ LINE_CHARACTERS = 2_000
 """Longer lines are cut when shown."""
 COMPARED_BYTES = 20_000_000
 """Of larger files no revision is told: the whole of them would have to be read for it."""
+LONGEST_LINE = 20_000_000
+"""Characters; a longer line has no end that is worth waiting for."""
+PIECE_CHARACTERS = 65_536
+"""How much of a long line is skipped at once."""
 HEAD_BYTES = 8_192
 """How much of a file is looked at to tell text from binary."""
 BYTE_ORDER_MARKS = (
@@ -52,7 +57,8 @@ def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
     """The tool read_file."""
 
     async def read_file(context: ToolContext, arguments: ReadFileArguments) -> ToolResult:
-        return await on_disk(lambda: _read(context, arguments, result_characters))
+        stop = threading.Event()
+        return await on_disk(lambda: _read(context, arguments, result_characters, stop), on_cancel=stop.set)
 
     return Tool(
         name="read_file",
@@ -98,7 +104,7 @@ def is_binary(head: bytes) -> bool:
     return b"\0" in head and not any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
 
 
-def _read(context: ToolContext, arguments: ReadFileArguments, room: int) -> ToolResult:
+def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: threading.Event) -> ToolResult:
     path = readable_path(context, arguments.path)
     size = require_file(path, arguments.path)
     encoding = _encoding(path, arguments.path, size)
@@ -109,7 +115,7 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int) -> Tool
     numbered = _Numbered(room - 400, [])
     # Lines end at \n alone, so that their numbers agree with grep and with editors.
     with path.open(encoding=encoding, errors="surrogateescape" if "8" in encoding else "replace", newline="\n") as file:
-        lines = _lines(file)
+        lines = _lines(file, arguments.path, stop)
         skipped = sum(1 for _ in islice(lines, arguments.offset - 1))
         next_line = None
         for number, line in enumerate(lines, arguments.offset):
@@ -148,12 +154,19 @@ def _encoding(path: Path, shown: str, size: int) -> str:
     return "utf-8"
 
 
-def _lines(file: TextIO) -> Iterator[str]:
-    """Lines without their end; of an endless one only the head is held in memory."""
-    while line := file.readline(LINE_CHARACTERS * 2):
-        rest = line
-        while not rest.endswith("\n") and (rest := file.readline(HEAD_BYTES)):
-            continue
+def _lines(file: TextIO, shown: str, stop: threading.Event) -> Iterator[str]:
+    """Lines without their end, of a long one only the head. Ends early once `stop` is set.
+
+    Raises `ToolError` for a line of more than `LONGEST_LINE` characters.
+    """
+    while not stop.is_set() and (line := file.readline(LINE_CHARACTERS * 2)):
+        rest, length = line, len(line)
+        while not stop.is_set() and not rest.endswith("\n") and (rest := file.readline(PIECE_CHARACTERS)):
+            length += len(rest)
+            if length > LONGEST_LINE:
+                raise ToolError(
+                    f"{shown} has a line of more than {LONGEST_LINE:,} characters; use bash with head -c or cut."
+                )
         yield line.removesuffix("\n").removesuffix("\r")
 
 

@@ -271,3 +271,21 @@ def test_a_script_that_is_shipped_is_called_by_its_name(place: Place) -> None:
     assert place.load({"practice_script": "stormy"}).settings.practice_script == Path("stormy")
     (place.workspace / "stormy").write_text("")
     assert place.load({"practice_script": "stormy"}).settings.practice_script == place.workspace / "stormy"
+
+
+@pytest.mark.parametrize("name", [".env", ".harness/settings.toml"])
+def test_a_pipe_or_a_flood_in_place_of_a_file_is_refused_at_once(place: Place, name: str) -> None:
+    file = place.workspace / name
+    file.parent.mkdir(exist_ok=True)
+    os.mkfifo(file)
+    with pytest.raises(SettingsError, match=f"{name} cannot be read: not a regular file; make it readable or move"):
+        place.load()
+    file.unlink()
+    file.write_text("A=1\n" * 300_000)
+    with pytest.raises(SettingsError, match=f"{name} cannot be read: larger than 1,000,000 bytes"):
+        place.load()
+
+
+def test_a_folder_called_like_the_file_is_a_virtual_environment(place: Place) -> None:
+    (place.workspace / ".env").mkdir()
+    assert place.load().settings.model

@@ -154,3 +154,12 @@ async def test_a_link_that_leads_out_is_refused(context: ToolContext, root: Path
 
 async def test_the_summary_names_the_place(context: ToolContext) -> None:
     assert read_file_tool().summarise({"path": "a", "offset": 7}) == "a from line 7"
+
+
+async def test_a_line_without_an_end_is_refused(context: ToolContext, root: Path) -> None:
+    with (root / "endless").open("wb") as file:
+        file.write(b"text\n" + b"x" * 9_000)
+        file.truncate(2_000_000_000_000)  # sparse: it takes no space
+    result = await read(context, "endless", offset=2)
+    assert result.outcome is ToolOutcome.ERROR
+    assert "a line of more than 20,000,000 characters; use bash" in result.content

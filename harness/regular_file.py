@@ -1,0 +1,37 @@
+"""Read a small file that somebody else may have placed: never a pipe, a device, an endless or an oversized one."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+
+class NotRegularError(OSError):
+    """The path is not a regular file, or the file is too large. The message says which, in a few words."""
+
+    def __init__(self, why: str, path: Path) -> None:
+        super().__init__(why)
+        self.strerror = why
+        self.filename = str(path)
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """The whole content of a regular file of at most `most_bytes` bytes; links are followed.
+
+    Opening never waits for the other end of a named pipe. Raises `NotRegularError` for a pipe, a device and a larger
+    file, and another OSError where the file is missing, a directory or not readable.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise NotRegularError("not a regular file", path)
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(most_bytes + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > most_bytes:
+        raise NotRegularError(f"larger than {most_bytes:,} bytes", path)
+    return data
