@@ -49,6 +49,7 @@ from harness.export_work import WorkNotes
 from harness.journal import Record, SessionState, replay
 from harness.secret import MASK, Secret
 from harness.tools.files import replace_atomically
+from harness.visible import visible
 
 KEY_SHAPES = r"\bsk-[A-Za-z0-9_-]{16,}"
 """What keys of the API look like, should a tool have printed one that is not in the settings."""
@@ -59,12 +60,13 @@ SHORTEST_SECRET = 8
 def markdown(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
     """The conversation as Markdown: prompts, answers, tool calls, recoveries as short notes, totals.
 
+    Control characters are spelt out, so that a terminal that shows the page does not obey what a model or tool wrote.
     `secrets` are masked wherever they stand, and so is everything that looks like a key.
     """
     state = replay(records)
     body = [*_header(state), *_Page().blocks(records), *_totals(state)]
     text = "\n\n".join(body) + "\n"
-    return masked(text.encode("utf-8", "replace").decode(), secrets)
+    return visible(masked(text.encode("utf-8", "replace").decode(), secrets))
 
 
 def as_json(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:

@@ -217,3 +217,11 @@ def test_agents_and_commands_in_the_background_are_on_the_page_with_how_they_end
         "> 18 pieces of work that waited were not done",
     ):
         assert line in page
+
+
+def test_a_page_holds_nothing_that_a_terminal_obeys() -> None:
+    hostile = "\x1b]52;c;cm0gLXJm\x07 \x1b[2J \x9b31m \u202egnp.exe \u2066 \x00"
+    reply = MessageAdded(Message("assistant", ({"type": "text", "text": hostile},)), Origin.REPLY)
+    page = markdown(records(*session(), TurnStarted(3, "go on"), reply))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", page)
+    assert r"\x1b]52;c;cm0gLXJm\x07" in page

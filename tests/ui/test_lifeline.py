@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.ui.serving.app_process import app_command
 from tests.ui.program import LIMIT_S, ROOT, Place
 
 HOLDING = """
@@ -53,7 +54,7 @@ def test_it_ends_with_its_server(pipe: tuple[int, int], heeding: str, ended_by: 
 def test_the_command_behind_it_is_harness_itself(pipe: tuple[int, int], place: Place) -> None:
     reading, writing = pipe
     ended = subprocess.run(
-        [sys.executable, "-m", "harness.ui.serving.lifeline", "--resume", "a", "--continue"],
+        app_command(["--resume", "a", "--continue"]),
         cwd=place.folder,
         env=place.environment | {"HARNESS_LIFELINE": str(reading)},
         pass_fds=[reading],
@@ -65,3 +66,24 @@ def test_the_command_behind_it_is_harness_itself(pipe: tuple[int, int], place: P
     os.close(writing)
     assert ended.returncode == 2
     assert ended.stderr.startswith("harness: --continue and --resume")
+
+
+def test_a_project_cannot_put_its_modules_in_place_of_ours(pipe: tuple[int, int], place: Place) -> None:
+    reading, writing = pipe
+    for module in ("pydantic.py", "platformdirs.py", "textual/__init__.py", "harness/__init__.py", "runpy.py"):
+        file = place.folder / module
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("raise SystemExit('a module of the project was imported')")
+    ended = subprocess.run(
+        app_command(["--version"]),
+        cwd=place.folder,
+        env=place.environment | {"HARNESS_LIFELINE": str(reading)},
+        pass_fds=[reading],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("harness ")

@@ -277,5 +277,9 @@ def _told(message: object) -> Packet | Leaving | None:
 
 
 def app_command(flags: Sequence[str]) -> tuple[str, ...]:
-    """The command of `harness` itself with these flags, in the interpreter that runs now."""
-    return (sys.executable, "-m", "harness.ui.serving.lifeline", *flags)
+    """The command of `harness` itself with these flags, in the interpreter that runs now.
+
+    `-P` keeps the current folder out of the module search: a project may hold a `pydantic.py` or a `harness/`
+    (https://docs.python.org/3/using/cmdline.html#cmdoption-P).
+    """
+    return (sys.executable, "-P", "-m", "harness.ui.serving.lifeline", *flags)
