@@ -1,5 +1,7 @@
 """write_file and edit_file: whole files and exact replacements, written atomically, with a diff."""
 
+import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -9,8 +11,9 @@ from pydantic import Field
 
 from harness.events import Json
 from harness.tools.arguments import Arguments
+from harness.tools.beneath import open_beneath, replace_beneath
 from harness.tools.diff import unified_diff
-from harness.tools.files import on_disk, path_of, replace_atomically, revision
+from harness.tools.files import on_disk, path_of, revision
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import PathError, require_file
 
@@ -92,25 +95,26 @@ def edit_file_tool() -> Tool:
 def plan_write(context: ToolContext, arguments: WriteFileArguments) -> Change:
     """The change that a write_file call means. Raises `PathError`, `ToolError` or OSError."""
     path = context.workspace.resolve(arguments.path)
-    before = None
+    before, after = None, arguments.content.encode()
     if path.exists():
-        size = require_file(path, arguments.path)
-        before = path.read_bytes() if size <= EDITABLE_BYTES else b""
-    return Change(path, context.workspace.relative(path), before, arguments.content.encode())
+        size = _require_writable(path, arguments.path)
+        before = _content(context, path) if size <= EDITABLE_BYTES else b""
+        after = _in_the_form_of(before, after)
+    return Change(path, context.workspace.relative(path), before, after)
 
 
 def plan_edit(context: ToolContext, arguments: EditFileArguments) -> Change:
     """The change that an edit_file call means. Raises `PathError`, `ToolError` or OSError."""
     path = context.workspace.resolve(arguments.path)
-    if require_file(path, arguments.path) > EDITABLE_BYTES:
+    if _require_writable(path, arguments.path) > EDITABLE_BYTES:
         raise ToolError(f"{arguments.path} is larger than {EDITABLE_BYTES:,} bytes; change it with bash.")
-    before = path.read_bytes()
+    before = _content(context, path)
     if b"\0" in before:
         raise ToolError(f"{arguments.path} is a binary file; change it with a program that knows the format.")
     # Bytes that are not UTF-8 come back exactly as they were.
     text = before.decode("utf-8", "surrogateescape")
     old, new = arguments.old_string, arguments.new_string
-    if "\r\n" in text and "\n" not in text.replace("\r\n", ""):
+    if _has_crlf(text):
         old, new = _with_crlf(old), _with_crlf(new)
     if old == new:
         raise ToolError("old_string and new_string are the same, so there is nothing to change.")
@@ -129,7 +133,7 @@ def plan_edit(context: ToolContext, arguments: EditFileArguments) -> Change:
 async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResult:
     def write() -> ToolResult:
         change = plan_write(context, arguments)
-        replace_atomically(change.path, change.after)
+        replace_beneath(context.workspace.root, change.path, change.after)
         lines = _count_lines(arguments.content)
         done = "Wrote" if change.before is None else "Overwrote"
         text = f"{done} {change.shown}: {len(change.after):,} bytes, {lines}."
@@ -146,12 +150,38 @@ async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> To
 async def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult:
     def edit() -> ToolResult:
         change = plan_edit(context, arguments)
-        replace_atomically(change.path, change.after)
+        replace_beneath(context.workspace.root, change.path, change.after)
         times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
         after = revision(context, change.path, change.after)
         return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff, revision=after)
 
     return await on_disk(edit)
+
+
+def _require_writable(path: Path, shown: str) -> int:
+    """The size of a regular file that its owner may write. Raises `PathError` or `ToolError`."""
+    size = require_file(path, shown)
+    if not path.stat().st_mode & 0o222:  # root may write it all the same
+        raise ToolError(f"{shown} is read-only; whoever made it so does not want it changed. Ask the user first.")
+    return size
+
+
+def _content(context: ToolContext, path: Path) -> bytes:
+    with os.fdopen(open_beneath(context.workspace.root, path), "rb") as file:
+        return file.read(EDITABLE_BYTES + 1)
+
+
+def _in_the_form_of(before: bytes, after: bytes) -> bytes:
+    """The new content with the byte order mark and the line ends of the old one, which a model does not see."""
+    if _has_crlf(before.decode("utf-8", "replace")):
+        after = after.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    marked = before.startswith(BOM_UTF8) and not after.startswith(BOM_UTF8)
+    return BOM_UTF8 + after if marked else after
+
+
+def _has_crlf(text: str) -> bool:
+    """Whether all lines end as on Windows."""
+    return "\r\n" in text and "\n" not in text.replace("\r\n", "")
 
 
 def _preview(plan: Callable[[], Change]) -> str:

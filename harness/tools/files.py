@@ -22,6 +22,7 @@ ANSWERS = frozenset(
         errno.EACCES,
         errno.EPERM,
         errno.EISDIR,
+        errno.ELOOP,
         errno.ENOTDIR,
         errno.ENAMETOOLONG,
         errno.EROFS,

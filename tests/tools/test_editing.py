@@ -1,8 +1,10 @@
 """write_file and edit_file on real files."""
 
 import asyncio
+import ctypes
 import os
 import stat
+import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,10 +14,13 @@ from hypothesis import strategies as st
 
 from harness.events import Json, ToolOutcome
 from harness.tools.editing import edit_file_tool, write_file_tool
+from harness.tools.reading import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolResult
 from harness.tools.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
+
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
 async def call(tool: Tool, context: ToolContext, input: Json) -> ToolResult:
@@ -200,3 +205,74 @@ async def test_the_question_shows_the_diff_or_why_it_will_fail(context: ToolCont
     assert "outside" in writer.preview(context, writer.parse({"path": "/x", "content": ""}))
     assert writer.preview(context, writer.parse({"path": "f", "content": "old\n"})) == "(no change)"
     assert (root / "f").read_text() == "old\n"
+
+
+async def test_new_content_never_runs_with_the_rights_of_the_owner(context: ToolContext, root: Path) -> None:
+    (root / "tool").write_text("old")
+    (root / "tool").chmod(0o6755)
+    await write(context, "tool", "new")
+    assert stat.S_IMODE((root / "tool").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(
+    ("before", "content", "after"),
+    [
+        (b"\xef\xbb\xbfold\n", "new\n", b"\xef\xbb\xbfnew\n"),
+        (b"\xef\xbb\xbfold\n", "\ufeffnew\n", b"\xef\xbb\xbfnew\n"),
+        (b"a\r\nb\r\n", "c\nd\n", b"c\r\nd\r\n"),
+        (b"a\r\nb\r\n", "c\r\nd\n", b"c\r\nd\r\n"),
+        (b"a\r\nb\n", "c\nd\n", b"c\nd\n"),
+        (b"a\n", "c\r\n", b"c\r\n"),
+        (b"", "c\n", b"c\n"),
+    ],
+)
+async def test_a_file_that_is_overwritten_keeps_its_mark_and_its_line_ends(
+    context: ToolContext, root: Path, before: bytes, content: str, after: bytes
+) -> None:
+    (root / "f").write_bytes(before)
+    await write(context, "f", content)
+    assert (root / "f").read_bytes() == after
+
+
+async def test_a_read_only_file_is_not_changed(context: ToolContext, root: Path) -> None:
+    (root / "f").write_text("old")
+    (root / "f").chmod(0o444)
+    for result in (await write(context, "f", "new"), await edit(context, "old", "new")):
+        assert result.outcome is ToolOutcome.ERROR
+        assert "f is read-only" in result.content
+    assert (root / "f").read_text() == "old"
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "renameat2"), reason="nothing exchanges two names at once here")
+async def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(
+    context: ToolContext, root: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    for folder in (outside, root / "d"):
+        folder.mkdir()
+        (folder / "f").write_text("hidden" if folder is outside else "open")
+    (root / "link").symlink_to(outside)
+    done = threading.Event()
+    libc = ctypes.CDLL(None)
+
+    def exchange() -> None:
+        here, there = os.fsencode(root / "d"), os.fsencode(root / "link")
+        while not done.is_set():
+            assert libc.renameat2(AT_FDCWD, here, AT_FDCWD, there, RENAME_EXCHANGE) == 0
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    try:
+        for _ in range(150):
+            await write(context, "d/f", "changed")
+            assert "hidden" not in (await edit(context, "hiden", "else", "d/f")).content
+            assert "hidden" not in (await read(context, "d/f")).content
+    finally:
+        done.set()
+        thread.join()
+    assert (outside / "f").read_text() == "hidden"
+    assert [file.name for file in outside.iterdir()] == ["f"]
+
+
+async def read(context: ToolContext, path: str) -> ToolResult:
+    return await call(read_file_tool(), context, {"path": path})
