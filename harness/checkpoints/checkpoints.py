@@ -15,9 +15,9 @@ from harness.checkpoints.manifest import read_manifest, written
 from harness.checkpoints.objects import Objects
 from harness.checkpoints.restoring import changes, restore
 from harness.checkpoints.scanning import Scan, Scanner
-from harness.checkpoints.tree import Tree
 from harness.checkpoints.values import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
 from harness.processes import Processes
+from harness.tools.tree import Tree
 from harness.uninterrupted import uninterrupted
 
 T = TypeVar("T")

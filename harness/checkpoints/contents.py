@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.checkpoints.manifest import Manifest, content_id
-from harness.checkpoints.tree import Tree
+from harness.tools.tree import Tree
 
 
 class ContentsError(Exception):

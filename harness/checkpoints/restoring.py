@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from harness.checkpoints.contents import Contents, ContentsError
 from harness.checkpoints.manifest import IGNORED, Manifest
 from harness.checkpoints.scanning import Scan, signature
-from harness.checkpoints.tree import Tree
 from harness.checkpoints.values import Change, ChangeKind
+from harness.tools.tree import Tree
 from harness.tools.workspace import sendable
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from harness.checkpoints.manifest import Entry, Manifest, content_id
-from harness.checkpoints.tree import Tree
 from harness.checkpoints.values import CheckpointLimits
+from harness.tools.tree import Tree
 from harness.tools.workspace import kind
 
 Signature = tuple[int, ...]

@@ -1,6 +1,5 @@
 """write_file and edit_file: whole files and exact replacements, written atomically, with a diff."""
 
-import os
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from pydantic import Field
 
 from harness.events import Json
 from harness.tools.arguments import Arguments
-from harness.tools.beneath import open_beneath, replace_beneath
 from harness.tools.diff import unified_diff
 from harness.tools.files import on_disk, path_of, revision
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.tree import Tree
 from harness.tools.workspace import PathError, require_file
 
 EDITABLE_BYTES = 20_000_000
@@ -133,7 +132,7 @@ def plan_edit(context: ToolContext, arguments: EditFileArguments) -> Change:
 async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResult:
     def write() -> ToolResult:
         change = plan_write(context, arguments)
-        replace_beneath(context.workspace.root, change.path, change.after)
+        _write(context, change)
         lines = _count_lines(arguments.content)
         done = "Wrote" if change.before is None else "Overwrote"
         text = f"{done} {change.shown}: {len(change.after):,} bytes, {lines}."
@@ -150,7 +149,7 @@ async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> To
 async def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult:
     def edit() -> ToolResult:
         change = plan_edit(context, arguments)
-        replace_beneath(context.workspace.root, change.path, change.after)
+        _write(context, change)
         times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
         after = revision(context, change.path, change.after)
         return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff, revision=after)
@@ -167,8 +166,15 @@ def _require_writable(path: Path, shown: str) -> int:
 
 
 def _content(context: ToolContext, path: Path) -> bytes:
-    with os.fdopen(open_beneath(context.workspace.root, path), "rb") as file:
-        return file.read(EDITABLE_BYTES + 1)
+    root = context.workspace.root
+    with Tree(root) as tree:
+        return tree.read(str(path.relative_to(root)), EDITABLE_BYTES + 1)[1]
+
+
+def _write(context: ToolContext, change: Change) -> None:
+    root = context.workspace.root
+    with Tree(root) as tree:
+        tree.write(str(change.path.relative_to(root)), change.after, durable=True)
 
 
 def _in_the_form_of(before: bytes, after: bytes) -> bytes:

@@ -42,15 +42,20 @@ class Tree:
                 return None
             raise
 
-    def read(self, path: str, most: int) -> tuple[os.stat_result, bytes]:
-        """A regular file's status and content, cut after `most` bytes. Raises OSError, also for any other kind."""
+    def open(self, path: str) -> int:
+        """A descriptor of a regular file, for reading. Raises OSError, also for any other kind of file."""
         folder, name = self._enter(path)
         # Without O_NONBLOCK a pipe that has just taken the place of the file would hold us up for ever.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-        with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123  a descriptor, not a path
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(errno.EINVAL, "is no regular file any more", path)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise OSError(errno.EINVAL, "is not a regular file any more", path)
+        return descriptor
+
+    def read(self, path: str, most: int) -> tuple[os.stat_result, bytes]:
+        """A regular file's status and content, cut after `most` bytes. Raises OSError, also for any other kind."""
+        with os.fdopen(self.open(path), "rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
             pieces = []
             while most > 0 and (piece := file.read(min(most, 1 << 20))):
                 pieces.append(piece)
@@ -62,15 +67,26 @@ class Tree:
         folder, name = self._enter(path)
         return os.readlink(os.fsencode(name), dir_fd=folder)
 
-    def write(self, path: str, data: bytes, mode: int) -> None:
-        """Put a file at `path`, which others see whole or not at all; folders are made. Raises OSError."""
+    def write(self, path: str, data: bytes, mode: int | None = None, *, durable: bool = False) -> None:
+        """Put a file at `path`, which others see whole or not at all; folders are made. Raises OSError.
+
+        Without a `mode` the file keeps the one it has, but for the bits that let a program run with the rights of its
+        owner, which were given to other content; a new file gets what the umask gives. `durable` waits for the disk.
+        """
         folder, name = self._enter(path, make=True)
+        if mode is None and (before := self.status(path)) is not None:
+            mode = before.st_mode & 0o777
         temporary = _temporary_name()
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600, dir_fd=folder)
         try:
-            with open(descriptor, "wb") as file:  # noqa: PTH123  a descriptor, not a path
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
-                os.fchmod(descriptor, mode)
+                file.flush()
+                if mode is not None:
+                    os.fchmod(descriptor, mode)
+                if durable:
+                    os.fsync(descriptor)
             self._put(folder, temporary, name)
         except BaseException:
             _unlink_if_there(temporary, folder)
