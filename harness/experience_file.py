@@ -60,7 +60,7 @@ class ExperienceFile:
                 aside, known = set_aside(self.path), Experience()
             for note in notes:
                 known = known.noted(note.kind, note.rung, freed=note.freed)
-            replace_atomically(self.path, json.dumps(known.as_json(), indent=1).encode("ascii") + b"\n")
+            replace_atomically(self.path, json.dumps(known.as_json(), indent=1).encode("ascii") + b"\n", private=True)
         return aside
 
     def forget(self) -> bool:

@@ -67,7 +67,7 @@ class PermissionFile:
         for verdict, rules in kept.items():
             inside = "".join(f"    {json.dumps(rule, ensure_ascii=False)},\n" for rule in rules)
             lines.append(f"{verdict.value} = [\n{inside}]\n" if rules else f"{verdict.value} = []\n")
-        replace_atomically(self.path, "".join(lines).encode("utf-8"))
+        replace_atomically(self.path, "".join(lines).encode("utf-8"), private=True)
 
     def _rules(self, verdict: Verdict, value: object) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(rule, str) for rule in value):

@@ -90,7 +90,7 @@ def written(manifest: Manifest, how: How, folder: Path) -> str:
     id = manifest.id(how)
     path = folder / f"{id}.json"
     if not path.exists():
-        replace_atomically(path, manifest.to_json(how).encode())
+        replace_atomically(path, manifest.to_json(how).encode(), private=True)
     return id
 
 

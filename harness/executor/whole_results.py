@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.events import Block, Message
 from harness.recovery.shrinking import DRAINED_ABOVE, Round, drained, pointing
+from harness.tools.files import replace_atomically
 
 
 class WholeResults:
@@ -59,7 +60,7 @@ class WholeResults:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 if not file.exists():
-                    file.write_bytes(whole)
+                    replace_atomically(file, whole, private=True)
                     return file
                 if file.read_bytes() == whole:
                     return file

@@ -107,7 +107,7 @@ class Progress:
     def _change(self, change: Callable[[_Kept], _Kept]) -> None:
         with one_writer(self.path, ProgressError):
             kept = change(self._read())
-            replace_atomically(self.path, json.dumps(kept.as_json(), indent=1).encode("ascii") + b"\n")
+            replace_atomically(self.path, json.dumps(kept.as_json(), indent=1).encode("ascii") + b"\n", private=True)
         self._kept = kept
 
     def _read(self) -> _Kept:

@@ -114,7 +114,7 @@ class MemoryStore:
                 _keep_aside(memory.file)
             else:
                 _require_room(folder, place)
-            replace_atomically(memory.file, file_of(memory))
+            replace_atomically(memory.file, file_of(memory), private=True)
             _prune(folder)
         return memory
 
@@ -250,7 +250,7 @@ def _keep_aside(file: Path) -> None:
     """Keep what is about to be written over. A memory stays where it is meanwhile; what cannot be one is moved."""
     status = _require_file(file).lstat()
     if stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES:
-        replace_atomically(_next_kept(file), file.read_bytes())
+        replace_atomically(_next_kept(file), file.read_bytes(), private=True)
     else:
         file.rename(_next_kept(file))
 

@@ -73,22 +73,24 @@ def readable_path(context: ToolContext, path: str) -> Path:
     return resolve_within(path, context.workspace.root, context.outputs.resolve())
 
 
-def replace_atomically(path: Path, data: bytes) -> None:
+def replace_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file so that every reader sees the old content or the new, never a part.
 
-    Parents are made, the mode of an existing file is kept. Raises OSError and leaves nothing behind.
+    Parents are made, the mode of an existing file is kept; a `private` file is for the user's eyes only. Raises
+    OSError and leaves nothing behind.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name[:100]}.{uuid4().hex[:8]}.tmp"
     # Opened with 0o666 and not by tempfile, so that a new file gets the mode that the umask gives any new file.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123  a descriptor, not a path
             file.write(data)
             file.flush()
             os.fsync(descriptor)
-        with suppress(FileNotFoundError):
-            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        if not private:
+            with suppress(FileNotFoundError):
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

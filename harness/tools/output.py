@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -156,7 +157,8 @@ class Output:
     def _open(self) -> None:
         try:
             self.whole.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.whole.open("wb")
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+            self._file = os.fdopen(os.open(self.whole, flags, 0o600), "wb")
         except OSError as error:
             self._trouble = error.strerror or str(error)
 

@@ -4,7 +4,9 @@ import asyncio
 import io
 import json
 import logging
+import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,14 @@ pytestmark = pytest.mark.anyio
 HELLO = '[[reply]]\ntext = "Hello, 世界."\n'
 OVERLOADED = "[[reply]]\nstatus = 529\n"
 STALL = '[[reply]]\ntext = "The first words, and then silence."\nchunk = 5\nfault = { kind = "stall", at = 5 }\n'
+
+
+@pytest.fixture
+def own_umask() -> Iterator[None]:
+    """A user who shares everything."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
 
 
 def server(script: str, after: str = "error") -> PracticeServer:
@@ -188,3 +198,20 @@ async def test_lines_of_the_journal_that_cannot_be_read_are_named(place: Place) 
         again = await answered(at(place, standing), "hi", opening=Opening("latest"))
     assert (again.code, again.out) == (0, "Hello, 世界.\n")
     assert "3 lines of the journal could not be read" in again.err
+
+
+async def test_what_a_session_keeps_is_for_its_user_alone(place: Place, own_umask: None) -> None:
+    place.state.mkdir(mode=0o755, parents=True)
+    script = (
+        '[[reply]]\ntools = [{ name = "bash", input = { command = "seq 90000" } },'
+        ' { name = "remember", input = { name = "a", description = "b", type = "project", text = "c" } }]\n'
+        '[[reply]]\ntools = [{ name = "write_file", input = { path = "new.txt", content = "x" } }]\n'
+        '[[reply]]\ntext = "done"\n'
+    )
+    async with server(script) as standing:
+        finished = await answered(at(place, standing), "go", permission_mode="yolo")
+    assert finished.code == 0, finished.err
+    kept = [file for file in place.state.rglob("*") if file.is_file()]
+    assert {file.suffix for file in kept} >= {".jsonl", ".txt", ".md"}
+    assert [str(file) for file in kept if file.stat().st_mode & 0o077] == []
+    assert (place.folder / "new.txt").stat().st_mode & 0o777 == 0o666  # a file of the project is a file of the project
