@@ -37,7 +37,7 @@ MEMORY = "memory"
 
 def settings_here(overrides: Mapping[str, object]) -> Settings:
     """The settings of this process and folder, with `overrides` in the place of flags. Raises SettingsError."""
-    return load(overrides, os.environ).settings
+    return load(overrides, os.environ).require_answer().settings
 
 
 def recovery_limits(settings: Settings, *, interactive: bool) -> RecoveryLimits:

@@ -100,6 +100,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "practice": True if namespace.practice == "" else None,
         "practice_script": namespace.practice or None,
         "tool_faults": namespace.tool_faults,
+        "trust_folder": namespace.trust_folder,
     }
 
 
@@ -133,6 +134,9 @@ def agent_parser() -> "ArgumentParser":
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="the built-in model that needs no key answers")
     add("--tool-faults", metavar="FILE", help="tools fail as the file says, to watch the breakers")
+    trust = parser.add_mutually_exclusive_group()
+    trust.add_argument("--trust-folder", action="store_true", default=None, help="use what its files set, unasked")
+    trust.add_argument("--no-trust-folder", action="store_false", dest="trust_folder", help="leave that out, unasked")
     add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
     add("-d", "--debug", action="store_true", help="write a log with tracebacks; its path is shown")
     add("-v", "--version", action="store_true", help="print the version")

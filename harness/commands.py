@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.settings import Settings, load
@@ -58,8 +59,17 @@ def run(command: str, options: Namespace) -> int:
         case "serve":
             from harness.ui.serving.command import serve
 
-            asyncio.run(serve(options.of_app, options.port, sys.stdout))
+            asyncio.run(serve([*_no_trust(options.of_app), *options.of_app], options.port, sys.stdout))
     return 0
+
+
+def _no_trust(of_app: Sequence[str]) -> tuple[str, ...]:
+    """Asks here, where there is a terminal, whether the folder is trusted; the flag that a no amounts to."""
+    from harness.cli import agent_parser, flags
+    from harness.ui.folder_question import with_answer
+
+    asked = with_answer(flags(agent_parser().parse_args(of_app)), os.environ, sys.stdin, sys.stderr)
+    return ("--no-trust-folder",) if asked["trust_folder"] is False else ()
 
 
 def _settings(options: Namespace) -> Settings:

@@ -93,10 +93,22 @@ def _permissions(loaded: Loaded, tell: Tell) -> str:
 
 def _hooks(loaded: Loaded, tell: Tell) -> str:
     hooks = loaded.settings.hooks
-    trust = "" if loaded.trusts_workspace else "; this folder is not trusted to bring any (trusted_folders)"
     points = Counter(hook.point.value for hook in hooks)
     told = ", ".join(f"{number} {point}" for point, number in points.items())
-    return f"{len(hooks)} ({told}), from {loaded.origins['hooks']}{trust}" if hooks else f"none{trust}"
+    return f"{len(hooks)} ({told}), from {loaded.origins['hooks']}" if hooks else "none"
+
+
+def _trust(loaded: Loaded, tell: Tell) -> str:
+    if not loaded.claims:
+        return "its files set nothing that waits for your trust"
+    claims = ", ".join(visible(claim.origin) for claim in loaded.claims)
+    match loaded.trust:
+        case True:
+            return f"trusted to set {claims}"
+        case False:
+            return f"not trusted; left out: {claims}"
+        case None:
+            return f"you are asked at the next start; until then left out: {claims}"
 
 
 def _gate(loaded: Loaded, tell: Tell) -> str:
@@ -121,6 +133,7 @@ def _counted(number: int, what: str) -> str:
 
 _LOOKS: Mapping[str, Callable[[Loaded, Tell], str]] = MappingProxyType(
     {
+        "folder": _trust,
         "instructions": _instructions,
         "skills": _skills,
         "memories": _memory,

@@ -48,6 +48,7 @@ def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypa
     (folder / ".env").write_text("MODEL_ID=claude-from-env\n")
     (folder / ".harness").mkdir()
     (folder / ".harness" / "settings.toml").write_text("max_turns = 7\n")
+    monkeypatch.setenv("HARNESS_TRUST_FOLDER", "1")
     code, page = examined(folder)
     assert code == 0
     assert re.search(r"•••, \d+ characters \(environment ANTHROPIC_API_KEY\)", page)
@@ -98,7 +99,8 @@ def test_what_a_session_brings_along_is_on_the_page_also_where_it_is_nothing(fol
     assert fact(page, "skills") == fact(page, "memories") == "none"
     kept = folder.parent / "config" / "harness" / "permissions.toml"
     assert fact(page, "permissions") == f"none; those that you keep would be in {kept}"
-    assert fact(page, "hooks") == "none; this folder is not trusted to bring any (trusted_folders)"
+    assert fact(page, "hooks") == "none"
+    assert fact(page, "folder") == "its files set nothing that waits for your trust"
     assert fact(page, "gate").startswith("5 agents and 10 background commands at a time, 20 of each may wait; ")
     assert fact(page, "gate").endswith("agents of all your sessions count together, 0 work now")
     assert not slots_file(folder.parent / "state").exists()
@@ -160,13 +162,13 @@ def test_rules_that_cannot_be_used_would_stop_a_session(folder: Path) -> None:
     assert str(mine / "permissions.toml") in line
 
 
-def test_hooks_of_a_folder_that_is_not_trusted_are_refused_by_name(folder: Path) -> None:
-    (folder / ".harness").mkdir()
-    (folder / ".harness" / "settings.toml").write_text('[[hooks]]\nevent = "before_tool"\ncommand = "true"\n')
-    code, page = examined(folder)
-    assert code == 1
-    (line,) = (line for line in page.splitlines() if "✗" in line)
-    assert f"{folder / '.harness' / 'settings.toml'}: hooks is refused" in line
+def test_hooks_of_a_folder_that_is_not_trusted_are_left_out_by_name(folder: Path) -> None:
+    file = folder / ".harness" / "settings.toml"
+    file.parent.mkdir()
+    file.write_text('[[hooks]]\nevent = "before_tool"\ncommand = "true"\n')
+    page = examined(folder)[1]
+    assert fact(page, "folder") == f"you are asked at the next start; until then left out: {file}: hooks"
+    assert fact(page, "hooks") == "none"
 
 
 def test_what_is_switched_off_is_said_to_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,9 @@ class Settings(BaseModel):
     hooks: Hooks = ()
     """Commands that are asked at fixed points of a session. Those of all layers count, of a folder only if trusted."""
     trusted_folders: Places = ()
-    """Folders whose own settings files may bring hooks, that is, run programs. The files of a folder cannot set it."""
+    """Folders whose own files may set everything but what no folder may set. The files of a folder cannot set it."""
+    trust_folder: Switch | None = None
+    """Whether the files of this folder may set what waits for your trust; unset: you are asked. No file can set it."""
 
     escape: Switch = True
     """Do something about an agent that goes in circles; off: it is only told."""

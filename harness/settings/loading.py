@@ -1,18 +1,30 @@
 """All layers put together, what follows from them derived, the whole checked."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
 from harness.errors import SettingsError
 from harness.secret import Secret
 from harness.settings.fields import PRACTICE_MODEL, Settings
+from harness.settings.folder_trust import (
+    Claim,
+    claims_of,
+    digest_of,
+    is_trusted,
+    refuse_misplaced,
+    refuse_never,
+    remember_trust,
+    without_claims,
+)
 from harness.settings.hook_layers import every_hook, trusts
 from harness.settings.kinds import words_for
-from harness.settings.rule_layers import OF_THE_PERSON, every_rule
+from harness.settings.rule_layers import every_rule
 from harness.settings.sources import (
     SECRETS,
     Given,
@@ -39,8 +51,22 @@ class Loaded:
     """For every setting, in words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model", "default"."""
     notes: tuple[str, ...]
     """Oddities that stop nothing: a skipped line of .env, a variable that looks misspelt."""
-    trusts_workspace: bool = False
-    """Whether the person wants the hooks that settings files of the workspace bring, if they bring any."""
+    claims: tuple[Claim, ...] = ()
+    """What the files of the workspace set, and only with the user's trust may."""
+    trust: bool | None = None
+    """Whether the user trusts the workspace with its claims; None: they were not asked yet, or there is no claim."""
+    remember: Callable[[], None] = lambda: None
+    """Keeps a yes of the user, for this folder and these claims."""
+
+    def require_answer(self) -> Self:
+        """The same, for a program that cannot ask. Raises SettingsError where claims wait for the user's answer."""
+        if self.claims and self.trust is None:
+            claims = ", ".join(claim.origin for claim in self.claims)
+            raise SettingsError(
+                f"{claims}: set by a folder that you have not said you trust; start `harness` in it and answer the "
+                "question, or use --trust-folder to use it, --no-trust-folder to leave it out."
+            )
+        return self
 
 
 def current_folder() -> Path:
@@ -72,19 +98,16 @@ def load(
     user_file = user_settings_file() if user_file is None else user_file
     first = (from_flags(flags or {}, cwd), from_environment(os.environ if environ is None else environ, cwd))
     workspace = _workspace(_merged(first).get("workspace"), cwd)
-    of_user = _restricted(from_file(user_file, Layer.USER, user_file.parent), {"workspace"}, user_file)
-    trusted = trusts(workspace, _merged((*first, of_user)))
-    sources = (
-        *first,
-        _restricted(from_dotenv(workspace), {"workspace"}, user_file, trusted=trusted),
-        _restricted(
-            from_file(project_settings_file(workspace), Layer.PROJECT, workspace),
-            {"workspace", "base_url", *SECRETS},
-            user_file,
-            trusted=trusted,
-        ),
-        of_user,
-    )
+    of_user = from_file(user_file, Layer.USER, user_file.parent)
+    refuse_misplaced(of_user)
+    read = folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), Layer.PROJECT, workspace))
+    for source in folder:
+        refuse_never(source, user_file)
+    claims = claims_of(folder)
+    trust = _trust(workspace, folder, (*first, of_user), user_file) if claims else None
+    if claims and trust is not True:
+        folder = (without_claims(folder[0]), without_claims(folder[1]))
+    sources = (*first, *folder, of_user)
     given = _merged(sources) | every_rule(sources)
     if (hooks := every_hook(sources)) is not None:
         given["hooks"] = hooks
@@ -93,7 +116,16 @@ def load(
     values.setdefault("permissions_file", user_file.parent / "permissions.toml")
     values.setdefault("user_dir", user_file.parent)
     settings = _checked(values | {"workspace": workspace}, given)
-    return Loaded(settings, origins, tuple(note for source in sources for note in source.notes), trusted)
+    notes = tuple(note for source in sources for note in source.notes)
+    left_out = tuple(f"{claim.origin} is left out, because this folder is not trusted." for claim in claims)
+    return Loaded(
+        settings,
+        origins,
+        (*notes, *(left_out if trust is False else ())),
+        claims,
+        trust,
+        partial(remember_trust, user_file.parent, workspace, digest_of(read)),
+    )
 
 
 def project_settings_file(workspace: Path) -> Path:
@@ -124,49 +156,14 @@ def _workspace(given: Given | None, cwd: Path) -> Path:
     return folder
 
 
-def _restricted(source: Source, forbidden: set[str], user_file: Path, *, trusted: bool = True) -> Source:
-    """The source, unless it sets what only the person may set; a folder's files are not the person.
-
-    `trusted`: the person agreed that the files of this folder may bring hooks.
-    """
-    for name, given in source.given.items():
-        if name == "workspace":
-            raise SettingsError(f"{given.origin} cannot be set in a file; use --cwd or HARNESS_WORKSPACE.")
-        if name == "tool_faults" and given.layer is not Layer.USER:
-            raise SettingsError(
-                f"{given.origin} is refused: a folder that you cloned must not break your tools; "
-                "use the flag --tool-faults."
-            )
-        if name == "user_dir" and given.layer is not Layer.USER:
-            raise SettingsError(
-                f"{given.origin} is refused: a folder that you cloned must not bring what counts as yours; "
-                f"put it into {user_file}."
-            )
-        if name == "trusted_folders" and given.layer is not Layer.USER:
-            raise SettingsError(
-                f"{given.origin} is refused: a folder that you cloned must not trust itself; put it into {user_file}."
-            )
-        if name == "hooks" and not trusted:
-            raise SettingsError(
-                f"{given.origin} is refused: a folder that you cloned must not run programs; read them, then put the "
-                f"hooks you want into {user_file}, or the folder into its trusted_folders."
-            )
-        if name in forbidden:
-            raise SettingsError(
-                f"{given.origin} is refused: {KEYS_REASON}; put it into the environment or {user_file}."
-            )
-        if name in OF_THE_PERSON and given.layer is not Layer.USER:
-            raise SettingsError(
-                f"{given.origin} is refused: a folder that you cloned must not switch questions off; "
-                f"put it into {user_file}."
-            )
-        if name == "permission_mode" and given.value in ("edits", "yolo") and given.layer is not Layer.USER:
-            remedy = "use the flag --yolo" if given.value == "yolo" else f"put it into {user_file}"
-            raise SettingsError(
-                f"{given.origin} = {given.value!r} is refused: a folder that you cloned must not switch questions off; "
-                f"{remedy}."
-            )
-    return source
+def _trust(workspace: Path, folder: tuple[Source, Source], others: tuple[Source, ...], user_file: Path) -> bool | None:
+    """Whether the user trusts the folder with what its files set; None: nobody has asked them."""
+    given = _merged(others)
+    if (answer := given.get("trust_folder")) is not None:
+        return _checked({"trust_folder": answer.value}, given).trust_folder
+    if trusts(workspace, given) or is_trusted(user_file.parent, workspace, digest_of(folder)):
+        return True
+    return None
 
 
 def _refuse_redirection(given: Mapping[str, Given]) -> None:

@@ -7,8 +7,6 @@ from harness.settings.kinds import rules_in
 from harness.settings.sources import Given, Source
 
 ADDED_UP = ("permissions_allow", "permissions_ask", "permissions_deny")
-OF_THE_PERSON = ("permissions_allow", "permissions_file")
-"""What the files of a folder cannot set, also where it is trusted: they come with the folder, and with every change."""
 
 
 def every_rule(sources: Iterable[Source]) -> dict[str, Given]:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.ui.folder_question import with_answer
 from harness.ui.screen_choice import screen_wanted
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
         print("harness", __version__)
         return 0
     _check(options)
+    if options.print is None:
+        flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)
     if options.print is None and screen_wanted(options.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
         from harness.ui.app.running import PlainWanted, converse
 
@@ -43,7 +46,7 @@ def _in_lines(options: Namespace, flags: Mapping[str, object]) -> int:
     from harness.settings import current_folder, load
 
     here = current_folder()
-    loaded = load(flags, os.environ, here)
+    loaded = load(flags, os.environ, here).require_answer()
     log = open_log(loaded.settings, sys.stderr)
     reread = partial(_settings, flags, here)
     run = _plain if options.print is None else _headless

@@ -25,9 +25,16 @@ class Place:
                 path.touch(mode=0o600)
                 path.write_text(content, encoding="utf-8")
 
-    def load(self, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
-        """What `load` makes of it; nothing of the real environment takes part."""
-        return load(flags, environ or {}, self.workspace, user_file=self.user_file)
+    def load(
+        self,
+        flags: Mapping[str, object] | None = None,
+        environ: Mapping[str, str] | None = None,
+        *,
+        trust: bool | None = True,
+    ) -> Loaded:
+        """What `load` makes of it; nothing of the real environment takes part. None: the user was not asked yet."""
+        asked = {} if trust is None else {"trust_folder": trust}
+        return load({**asked, **(flags or {})}, environ or {}, self.workspace, user_file=self.user_file)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ KEY = {"ANTHROPIC_API_KEY": "sk-ant-x"}
 
 
 def names(place: Place, **environ: str) -> list[str]:
-    return [hook.name for hook in place.load(environ=KEY | environ).settings.hooks]
+    return [hook.name for hook in place.load(environ=KEY | environ, trust=None).settings.hooks]
 
 
 def test_no_hooks_are_the_default(place: Place) -> None:
@@ -33,8 +33,11 @@ def test_the_users_file_may_run_programs(place: Place) -> None:
 @pytest.mark.parametrize("files", [{"project": GUARD}, {"dotenv": f"HARNESS_HOOKS={JSON}\n"}])
 def test_the_files_of_a_folder_may_not(place: Place, files: dict[str, str]) -> None:
     place.write(**files)
-    with pytest.raises(SettingsError, match=r"must not run programs; .* or the folder into its trusted_folders"):
-        place.load(environ=KEY)
+    loaded = place.load(environ=KEY, trust=None)
+    assert loaded.settings.hooks == ()
+    assert [claim.name for claim in loaded.claims] == ["hooks"]
+    with pytest.raises(SettingsError, match=r"hooks|HARNESS_HOOKS.*: set by a folder that you have not said you trust"):
+        loaded.require_answer()
 
 
 @pytest.mark.parametrize("files", [{"project": 'trusted_folders = ["."]'}, {"dotenv": "HARNESS_TRUSTED_FOLDERS=.\n"}])
@@ -59,8 +62,7 @@ def test_a_variable_may_trust_a_folder_and_bring_hooks(place: Place) -> None:
 def test_trust_is_for_one_folder_and_not_for_those_in_it_or_around_it(place: Place) -> None:
     place.write(project=TESTS)
     for other in (place.workspace.parent, place.workspace / "inner"):
-        with pytest.raises(SettingsError, match="must not run programs"):
-            names(place, HARNESS_TRUSTED_FOLDERS=str(other))
+        assert names(place, HARNESS_TRUSTED_FOLDERS=str(other)) == []
 
 
 def test_trust_follows_no_link_to_another_folder(place: Place, tmp_path: Path) -> None:

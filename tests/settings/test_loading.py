@@ -92,7 +92,7 @@ SAMPLE = {
 def test_every_setting_can_be_set_by_its_variable_and_says_so(place: Place, name: str) -> None:
     kind = str(Settings.model_fields[name].annotation)
     value = SAMPLE.get(name, "yes" if "bool" in kind else "7")
-    loaded = place.load(environ={f"HARNESS_{name.upper()}": value})
+    loaded = place.load(environ={f"HARNESS_{name.upper()}": value}, trust=None)
     assert loaded.origins[name] == f"environment HARNESS_{name.upper()}"
     assert loaded.settings.model_dump()[name] != Settings().model_dump()[name]
     assert set(loaded.origins) == set(Settings.model_fields)
@@ -143,10 +143,10 @@ def test_why_the_practice_model_answers_is_said(place: Place) -> None:
 
 def test_paths_start_where_they_were_written(place: Place, tmp_path: Path) -> None:
     (place.workspace / "sub").mkdir()
-    place.write(project='practice_script = "scripts/a.toml"', user='state_dir = "state"')
+    place.write(user='state_dir = "state"\npractice_script = "scripts/a.toml"')
     settings = load({"workspace": "project"}, {}, tmp_path, user_file=place.user_file).settings
     assert settings.workspace == place.workspace
-    assert settings.practice_script == place.workspace / "scripts" / "a.toml"
+    assert settings.practice_script == place.user_file.parent / "scripts" / "a.toml"
     assert settings.state_dir == place.user_file.parent / "state"
     assert place.load({"state_dir": "~/x"}).settings.state_dir == Path.home() / "x"
 
@@ -154,7 +154,8 @@ def test_paths_start_where_they_were_written(place: Place, tmp_path: Path) -> No
 def test_dotenv_is_read_from_the_workspace_that_was_asked_for(place: Place, tmp_path: Path) -> None:
     place.write(dotenv="export MODEL_ID='quoted model' # comment\n")
     (tmp_path / ".env").write_text("MODEL_ID=wrong")
-    loaded = load({"workspace": place.workspace}, KEY, tmp_path, user_file=place.user_file)
+    flags = {"workspace": place.workspace, "trust_folder": True}
+    loaded = load(flags, KEY, tmp_path, user_file=place.user_file)
     assert loaded.settings.model == "quoted model"
     assert loaded.origins["model"] == ".env MODEL_ID"
 
@@ -204,6 +205,10 @@ def test_a_users_file_with_a_key_that_others_can_read_is_noted(place: Place) -> 
         ('permission_mode = "edits"', "must not switch questions off; put it into "),
         ('workspace = "/"', "cannot be set in a file; use --cwd"),
         ('tool_faults = "grep-dies"', "must not break your tools; use the flag --tool-faults"),
+        ('practice_script = "docs/tour.toml"', "must not put another model in the place of yours"),
+        ("practice = true", "must not put another model in the place of yours"),
+        ('state_dir = ".state"', "must not bring sessions and memories"),
+        ("trust_folder = true", "cannot be set in a file; use --trust-folder"),
     ],
 )
 def test_a_project_file_cannot_redirect_keys_or_switch_questions_off(place: Place, project: str, reason: str) -> None:
@@ -234,7 +239,19 @@ def test_an_address_in_dotenv_is_refused_for_a_token_from_elsewhere(place: Place
 
 
 @pytest.mark.parametrize(
-    "line", ["HARNESS_PERMISSION_MODE=yolo", "HARNESS_WORKSPACE=/", "HARNESS_TOOL_FAULTS=grep-dies"]
+    "line",
+    [
+        "HARNESS_PERMISSION_MODE=yolo",
+        "HARNESS_WORKSPACE=/",
+        "HARNESS_TOOL_FAULTS=grep-dies",
+        "HARNESS_PRACTICE_SCRIPT=docs/tour.toml",
+        "HARNESS_PRACTICE=1",
+        "HARNESS_STATE_DIR=.state",
+        "HARNESS_TRUST_FOLDER=1",
+        "HARNESS_TRUSTED_FOLDERS=.",
+        "HARNESS_USER_DIR=.",
+        "HARNESS_PERMISSIONS_ALLOW=bash",
+    ],
 )
 def test_dotenv_cannot_switch_questions_off_or_move_the_workspace(place: Place, line: str) -> None:
     place.write(dotenv=line)
@@ -256,7 +273,8 @@ def test_settings_made_by_hand_are_checked_too() -> None:
 
 def test_without_arguments_the_process_and_its_folder_are_read(place: Place) -> None:
     place.write(dotenv="MODEL_ID=from-dotenv")
-    program = "from harness.settings import load; l = load(); print(l.settings.model, l.settings.workspace, l.settings)"
+    load_here = "from harness.settings import load; s = load({'trust_folder': True}).settings"
+    program = f"{load_here}; print(s.model, s.workspace, s)"
     environ = {"PATH": os.environ["PATH"], "HOME": str(place.user_file.parent), "ANTHROPIC_API_KEY": "sk-ant-secret"}
     arguments = [sys.executable, "-c", program]
     done = subprocess.run(

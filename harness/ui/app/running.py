@@ -75,7 +75,7 @@ def _prepared(
     from harness.ui.app import controller  # noqa: F401 (imported here, so that it costs the loop nothing)
 
     here = current_folder()
-    loaded = load(flags, os.environ, here)
+    loaded = load(flags, os.environ, here).require_answer()
     if loaded.settings.plain:
         raise PlainWanted
     said = io.StringIO()

@@ -1,0 +1,138 @@
+"""What the files of a folder may set: a short list by themselves, more once the user trusts the folder, some never.
+
+A folder may have been cloned from anywhere. Its `.env` and `.harness/settings.toml` are read before anybody has looked
+at them, so what they may do is an allow-list: whatever is not in `FREE` waits for the user's answer. The answer is kept
+for the folder and for exactly these settings with these values; when one changes, the user is asked again.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from harness.errors import SettingsError
+from harness.regular_file import read_regular
+from harness.secret import MASK
+from harness.settings.sources import SECRETS, Given, Layer, Source
+from harness.visible import visible
+
+FREE = frozenset({"plain", "theme", "call", "permissions_ask", "permissions_deny"})
+"""Looks, and rules that only make the agent ask or refuse more. `permission_mode = "deny"` is free as well."""
+FILE = "trusted-folders.json"
+"""Beside the settings file of the user: which folders they trust, and to set what."""
+MOST_BYTES = 1_000_000
+SHOWN_CHARACTERS = 200
+"""Of one value in the question."""
+
+_KEYS = "a folder that you cloned must not decide about keys; put it into the environment or {user_file}"
+_QUESTIONS = "a folder that you cloned must not switch questions off; {remedy}"
+_MODEL = "a folder that you cloned must not put another model in the place of yours; use the flag --practice"
+_NEVER = {
+    "practice": _MODEL,
+    "practice_script": _MODEL,
+    "tool_faults": "a folder that you cloned must not break your tools; use the flag --tool-faults",
+    "state_dir": "a folder that you cloned must not bring sessions and memories; put it into {user_file}",
+    "user_dir": "a folder that you cloned must not bring what counts as yours; put it into {user_file}",
+    "trusted_folders": "a folder that you cloned must not trust itself; put it into {user_file}",
+    "permissions_allow": _QUESTIONS,
+    "permissions_file": _QUESTIONS,
+}
+"""Settings that the files of a folder never set, trusted or not, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A setting of a folder's file that waits for trust."""
+
+    name: str
+    origin: str
+    """In words: ".env ANTHROPIC_BASE_URL", "/path/settings.toml: hooks"."""
+    shown: str
+    """Its value, safe to show; secrets are masked."""
+
+
+def refuse_misplaced(source: Source) -> None:
+    """Raise SettingsError for what no file sets, not even that of the user."""
+    for name, remedy in (("workspace", "--cwd or HARNESS_WORKSPACE"), ("trust_folder", "--trust-folder")):
+        if (given := source.given.get(name)) is not None:
+            raise SettingsError(f"{given.origin} cannot be set in a file; use {remedy}.")
+
+
+def refuse_never(source: Source, user_file: Path) -> None:
+    """Raise SettingsError for what the files of a folder never set."""
+    refuse_misplaced(source)
+    for name, given in source.given.items():
+        if name == "permission_mode" and given.value in ("edits", "yolo"):
+            remedy = "use the flag --yolo" if given.value == "yolo" else f"put it into {user_file}"
+            raise SettingsError(f"{given.origin} = {given.value!r} is refused: {_QUESTIONS.format(remedy=remedy)}.")
+        # Keys and addresses in a file that is usually committed are nobody's habit; in .env they wait for trust.
+        keys = given.layer is Layer.PROJECT and name in ("base_url", *SECRETS)
+        if reason := _KEYS if keys else _NEVER.get(name, ""):
+            text = reason.format(user_file=user_file, remedy=f"put it into {user_file}")
+            raise SettingsError(f"{given.origin} is refused: {text}.")
+
+
+def claims_of(sources: tuple[Source, ...]) -> tuple[Claim, ...]:
+    """What waits for trust in the files of a folder."""
+    found = (item for source in sources for item in source.given.items() if not _free(*item))
+    return tuple(Claim(name, given.origin, _shown(name, given.value)) for name, given in found)
+
+
+def without_claims(source: Source) -> Source:
+    """The source with nothing but what is free."""
+    return Source({name: given for name, given in source.given.items() if _free(name, given)}, source.notes)
+
+
+def digest_of(sources: tuple[Source, ...]) -> str:
+    """What stands for the claims and their values; it changes when one of them does."""
+    claims = sorted(
+        (given.layer.value, name, repr(given.value.reveal() if hasattr(given.value, "reveal") else given.value))
+        for source in sources
+        for name, given in source.given.items()
+        if not _free(name, given)
+    )
+    return hashlib.sha256(json.dumps(claims).encode()).hexdigest()
+
+
+def is_trusted(user_folder: Path, workspace: Path, digest: str) -> bool:
+    """Whether the user has said that this folder may set what `digest` stands for. Raises SettingsError."""
+    return _read(user_folder / FILE).get(str(workspace)) == digest
+
+
+def remember_trust(user_folder: Path, workspace: Path, digest: str) -> None:
+    """Keep the user's yes. Raises SettingsError when it cannot be written."""
+    path = user_folder / FILE
+    folders = {**_read(path), str(workspace): digest}
+    temporary = path.with_name(f".{FILE}.{uuid4().hex[:8]}.tmp")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump({"folders": folders}, file, indent=1)
+        temporary.replace(path)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}; make its folder writable.") from error
+
+
+def _free(name: str, given: Given) -> bool:
+    return name in FREE or (name == "permission_mode" and given.value == "deny")
+
+
+def _shown(name: str, value: object) -> str:
+    text = MASK if name in SECRETS else " ".join(visible(str(value)).split())
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _read(path: Path) -> Mapping[str, str]:
+    try:
+        data = json.loads(read_regular(path, MOST_BYTES))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{path} is not valid JSON: {error}; move it away, and you are asked again.") from error
+    folders = data.get("folders") if isinstance(data, dict) else None
+    return folders if isinstance(folders, dict) else {}

@@ -1,0 +1,89 @@
+"""A folder's files set little by themselves, more once the user trusts it, and some things never."""
+
+import pytest
+
+from harness.errors import SettingsError
+from harness.secret import Secret
+from harness.settings import Settings
+from harness.settings.folder_trust import FILE, FREE
+from tests.settings.conftest import Place
+
+KEY = {"ANTHROPIC_API_KEY": "sk-ant-mine"}
+GATEWAY = "ANTHROPIC_BASE_URL=http://gateway\nANTHROPIC_API_KEY=sk-of-the-folder\nMODEL_ID=theirs\nPATH_OF_APP=x\n"
+
+
+def test_what_a_new_setting_may_do_is_nothing_until_somebody_says_so() -> None:
+    assert set(Settings.model_fields) >= FREE
+    assert {"plain", "theme", "call", "permissions_ask", "permissions_deny"} == FREE
+
+
+def test_looks_and_stricter_rules_need_no_trust(place: Place) -> None:
+    place.write(
+        project='theme = "nord"\npermission_mode = "deny"\npermissions_deny = ["bash"]\npermissions_ask = ["read"]'
+    )
+    loaded = place.load(environ=KEY, trust=None)
+    assert (loaded.claims, loaded.trust) == ((), None)
+    assert (loaded.settings.theme, loaded.settings.permission_mode) == ("nord", "deny")
+    assert loaded.require_answer() is loaded
+
+
+def test_an_unanswered_claim_has_no_effect_and_a_program_that_cannot_ask_says_so(place: Place) -> None:
+    place.write(dotenv=GATEWAY, project="max_turns = 900")
+    loaded = place.load(environ=KEY, trust=None)
+    settings = loaded.settings
+    assert (settings.base_url, settings.api_key, settings.max_turns) == (None, Secret("sk-ant-mine"), None)
+    assert settings.model != "theirs"
+    assert sorted(claim.name for claim in loaded.claims) == ["api_key", "base_url", "max_turns", "model"]
+    with pytest.raises(SettingsError, match="--trust-folder to use it, --no-trust-folder to leave it out"):
+        loaded.require_answer()
+
+
+def test_a_key_is_never_shown_in_the_question(place: Place) -> None:
+    place.write(dotenv=GATEWAY)
+    shown = {claim.name: claim.shown for claim in place.load(trust=None).claims}
+    assert shown == {"base_url": "http://gateway", "api_key": "•••", "model": "theirs"}
+
+
+def test_a_yes_holds_for_the_same_claims_and_not_for_others(place: Place) -> None:
+    place.write(dotenv=GATEWAY)
+    place.load(trust=None).remember()
+    loaded = place.load(trust=None)
+    assert (loaded.trust, loaded.settings.base_url) == (True, "http://gateway")
+    assert "sk-of-the-folder" not in (place.user_file.parent / FILE).read_text()
+    place.write(dotenv=GATEWAY + "UNRELATED=1\n")
+    assert place.load(trust=None).trust is True
+    place.write(dotenv=GATEWAY.replace("gateway", "elsewhere"))
+    assert place.load(trust=None).trust is None
+    place.write(dotenv=GATEWAY, project="max_turns = 5")
+    assert place.load(trust=None).trust is None
+
+
+def test_a_yes_for_one_folder_is_none_for_another(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
+    place.write(dotenv=GATEWAY)
+    place.load(trust=None).remember()
+    other = Place(tmp_path_factory.mktemp("other"), place.user_file)
+    other.write(dotenv=GATEWAY)
+    assert other.load(trust=None).trust is None
+    other.load(trust=None).remember()
+    assert (place.load(trust=None).trust, other.load(trust=None).trust) == (True, True)
+
+
+def test_a_no_leaves_the_claims_out_and_says_so(place: Place) -> None:
+    place.write(project='model = "theirs"')
+    loaded = place.load(environ=KEY, trust=False)
+    assert loaded.settings.model != "theirs"
+    (note,) = loaded.notes
+    assert note.endswith("settings.toml: model is left out, because this folder is not trusted.")
+    assert loaded.require_answer() is loaded
+
+
+def test_the_users_own_list_trusts_a_folder_with_all_it_ever_claims(place: Place) -> None:
+    place.write(project="max_turns = 5", user=f'trusted_folders = ["{place.workspace}"]')
+    assert place.load(trust=None).settings.max_turns == 5
+
+
+def test_a_damaged_list_of_folders_is_one_sentence(place: Place) -> None:
+    place.write(project="max_turns = 5", user="plain = false")
+    (place.user_file.parent / FILE).write_text("{")
+    with pytest.raises(SettingsError, match=r"is not valid JSON: .*; move it away, and you are asked again"):
+        place.load(trust=None)
