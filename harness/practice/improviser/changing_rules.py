@@ -37,13 +37,11 @@ _REPLACE = (
         r"(?:.*(?:の中|内|で|の|にある)、?)?(?P<old>\S+?)(?:という\S*)?を、?(?P<new>\S+?)(?:に|へ|と)(?:置き?換え|置換|変更|変え|書き?換え|直し)"
     ),
 )
-_ADDED = (
-    re.compile(
-        r"(?:append|add|insert)\s+(?:the\s+)?(?:text|lines?|words?|sentence)?\s*(?P<text>.+?)\s+(?:to|at|into|in)\s+(?:the\s+)?(?:end\s+of\s+|bottom\s+of\s+)?(?:the\s+file\s+)?\S+\s*$",
-        re.I,
-    ),
-    re.compile(r"(?:.*?に、?)(?P<text>.+?)(?:という\S*)?(?:を|と)、?(?:追加|追記|足し|書き足し|付け加え|加え)"),
+_DELETED = re.compile(
+    r"(?:please )?(?:delete|remove|rm) (?:the files? )?(?:«»|⟦⟧)(?:(?:,| and|, and) (?:«»|⟦⟧))*[.!]?"
+    r"|(?:«»|⟦⟧)(?:(?:と|、)(?:«»|⟦⟧))*(?:を|という(?:名前の)?ファイルを)?(?:削除|消)(?:して|しろ)(?:ください|下さい)?[。！!]?"
 )
+"""The only forms in which a file is deleted: its name, and nothing else in the sentence."""
 _TESTS = re.compile(r"\btests?\b|\btest suite\b|\bpytest\b|テスト")
 _SHELL_START = re.compile(
     r"(?:[A-Z_]+=\S+ )*(?:python3?|pytest|pip3?|uv|git|ls|cat|echo|make|npm|npx|node|cargo|go|bash|sh|grep|find|wc|head|tail|mkdir|rm|cp|mv|"
@@ -123,12 +121,7 @@ def _append(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
     paths = targets or memory.paths_for(clause, default=True)
     if not paths:
         return ()
-    if texts:
-        return (AppendText(paths[-1], texts[0]),)
-    for pattern in _ADDED:
-        if (match := pattern.search(clause.text.rstrip(" .。!"))) and (text := clause.restored(match["text"])):
-            return (AppendText(paths[-1], text),)
-    return ()
+    return (AppendText(paths[-1], texts[0]),) if texts else ()
 
 
 def _save(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
@@ -179,7 +172,7 @@ def _folder(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
 
 
 def _delete(clause: Sentence, memory: Memory) -> tuple[Goal, ...]:
-    paths = memory.paths_for(clause)
+    paths = clause.paths if _DELETED.fullmatch(clause.words.strip()) else ()
     return (RunCommand("rm -- " + " ".join(shlex.quote(path) for path in paths)),) if paths else ()
 
 

@@ -6,12 +6,26 @@ before is read the same way, so that "it" and "the second one" have a meaning. T
 understanding there is, and the answers say so.
 """
 
+import re
 from dataclasses import dataclass
 
 from harness.practice.improviser.changing_rules import CHANGING
 from harness.practice.improviser.clauses import clauses_of
 from harness.practice.improviser.giving_rules import GIVING
-from harness.practice.improviser.goals import Aspect, Goal, ReadFile, SaveReport, Talk, Topic
+from harness.practice.improviser.goals import (
+    Aspect,
+    Delegate,
+    DelegateEach,
+    Forget,
+    Goal,
+    ReadFile,
+    Remember,
+    RunCommand,
+    SaveReport,
+    StopBackground,
+    Talk,
+    Topic,
+)
 from harness.practice.improviser.memory import Memory
 from harness.practice.improviser.memory_rules import KEEPING
 from harness.practice.improviser.mentions import Sentence, sentence
@@ -25,6 +39,11 @@ from harness.practice.improviser.values import Turn
 TABLE: tuple[Rule, ...] = (*FIRST, *CHANGING, *LOOKING, *LAST)
 """All that it understands but what is kept or given away, in the order in which it is tried."""
 
+_RESERVED = re.compile(
+    r"(?:\b(?:not|never|without|except|but|unless|if|should|why|undo|instead|said|says|nor|neither|only|docstrings?|last|first|lines?|functions?)\b|n['’]t\b"
+    r"|ない|なく|せん|ずに|以外|だけ|もし|場合|べき|なぜ|元に|取り消|関数|行[をのだ])"
+)
+"""Words with which nothing is changed: the rest of the sentence cannot be followed literally."""
 REMEMBERED_TURNS = 30
 """How far back "it" may reach."""
 MOST_GOALS = 12
@@ -67,6 +86,11 @@ def _read(prompt: str, memory: Memory, tools: ToolSet) -> Understanding:
     if not chosen:
         chosen = _goals_of(whole, memory, tools) or (Talk(Topic.NOT_UNDERSTOOD),)
         unclear = []
+    told = (Remember, Forget, Delegate, DelegateEach, StopBackground)
+    changing = [goal for goal in chosen if goal.changes and not isinstance(goal, told)]
+    changing = [goal for goal in changing if not (isinstance(goal, RunCommand) and goal.command.startswith("git log"))]
+    if changing and _RESERVED.search(whole.words):
+        return Understanding((Talk(Topic.BEYOND),))
     return Understanding(chosen[:MOST_GOALS], tuple(unclear))
 
 
