@@ -3,9 +3,9 @@
 import re
 
 from harness.practice.improviser import phrases as say
-from harness.practice.improviser.drafting import wrapped
 from harness.practice.improviser.file_plans import reading
 from harness.practice.improviser.goals import AppendText, CreateFile, ReplaceText
+from harness.practice.improviser.meanings import wrapped
 from harness.practice.improviser.planning import Ask, Plan
 from harness.practice.improviser.results import FileText, file_text, listed_paths
 from harness.practice.improviser.setting import Setting, excerpt

@@ -185,8 +185,6 @@ def search_text(setting: Setting, goal: SearchText) -> Plan:
     if not found:
         return setting.say(say.NO_HITS, text=goal.text)
     files = len(matching_files(result))
-    if goal.count_only:
-        return setting.say(say.COUNTED_HITS, text=goal.text, count=len(found), files=files)
     head = setting.say(
         say.ONE_HIT if len(found) == 1 else say.FOUND_HITS, text=goal.text, count=len(found), files=files
     )
