@@ -13,7 +13,7 @@ from harness.practice.improviser.intents import Understanding, understand
 from harness.practice.improviser.planning import Progress, replay
 from harness.practice.improviser.plans import plan_for
 from harness.practice.improviser.setting import Setting, excerpt
-from harness.practice.improviser.summary import summarise
+from harness.practice.improviser.summary import summarise, title_of
 from harness.practice.improviser.toolset import ToolSet, tool_set
 from harness.practice.improviser.values import Call, Exchange, Turn
 from harness.practice.replies import ScriptedReply
@@ -32,6 +32,10 @@ class Improviser:
         conversation = read_request(request)
         if conversation.wants_summary:
             return within_limit(summarise(conversation), (), conversation.max_tokens)
+        if conversation.titled is not None:
+            return within_limit(
+                title_of(conversation.titled, as_json=conversation.title_as_json), (), conversation.max_tokens
+            )
         if conversation.nudged and not conversation.kept.strip():
             return within_limit(say.NOTHING_LEFT.in_(conversation.language), (), conversation.max_tokens)
         text, calls = _whole_answer(conversation)

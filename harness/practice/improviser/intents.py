@@ -116,13 +116,13 @@ class _Reader:
 def _goals(text: str, context: Context, quotes: Quotes, *, whole: bool) -> tuple[Goal, ...]:
     """The goals of one step; empty where it fits no form as a whole."""
     sentence, asked = _without_courtesy(text)
-    if not sentence:
-        return ()
     for intent in INTENTS:
-        if (asked and intent.only_order) or (intent.alone and not whole):
+        if (asked and intent.only_order) or ((intent.alone or intent.raw) and not whole):
             continue
         for form in (*intent.english, *intent.japanese):
-            if (found := fitted(form, sentence, quotes)) and (goals := intent.meaning(found, context)):
+            if (found := fitted(form, text if intent.raw else sentence, quotes)) and (
+                goals := intent.meaning(found, context)
+            ):
                 return goals
     return ()
 

@@ -75,6 +75,11 @@ NOTHING_LEFT = Phrase("That was all; nothing is left to do.", "以上です。�
 RESULT = Phrase("{expression} = {value}", "{expression} = {value} です。")
 NO_VALUE = Phrase("I cannot work out {expression}.", "{expression} は計算できませんでした。")
 
+UNREADABLE = Phrase(
+    "I cannot read what came of {tool}, so I say nothing about it. This is what I got:",
+    "{tool} の結果の形式が分からないため、何も判断していません。受け取ったものは次のとおりです。",
+)
+
 # Before a tool is asked for
 
 WILL_LIST = Phrase("I will look at the files.", "ファイルを確認します。")

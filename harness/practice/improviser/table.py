@@ -31,6 +31,8 @@ class Intent:
     """It changes something, so that a question ("should I …?", "can you …?") is no order for it."""
     alone: bool = False
     """Not as one step of several."""
+    raw: bool = False
+    """Matched as typed, courtesy and punctuation included, and only alone."""
     suggested: bool = False
     """Its example stands beside a refusal."""
 
@@ -265,8 +267,6 @@ INTENTS: tuple[Intent, ...] = (
         (
             "(run|execute|start) [the command] {command} [in the background]",
             "(run|execute) {file} [in the background]",
-            "$ {line}",
-            "! {line}",
             "(git log|git branch|pwd)",
         ),
         ("{command}を(実行して|走らせて|動かして)", "バックグラウンドで{command}を実行して", "{command}をバックグラウンドで実行して", "{file}を(実行して|走らせて|動かして)"),
@@ -275,6 +275,7 @@ INTENTS: tuple[Intent, ...] = (
         only_order=True,
         suggested=True,
     ),
+    Intent(Phrase("run a command line as it is", "コマンド行をそのまま実行する"), ("$ {line}", "! {line}"), (), Phrase("$ ls | wc -l", "$ ls | wc -l"), means.run, raw=True),
     Intent(Phrase("run what was named earlier in the same request", "同じ依頼の中で名前を挙げたものを実行する"), ("run it",), ("それを実行して",), Phrase("create hello.py that prints Hello World and run it", "hello.py を作って、Hello と表示するようにして、それを実行して"), means.run_it, only_order=True),
     Intent(
         Phrase("what runs in the background", "バックグラウンドで動いているもの"),
