@@ -14,10 +14,14 @@ from functools import cache
 
 from harness.practice.improviser.quotes import MARK, Quotes
 
-_N = r"[^\s/、。，：「」『』（）,;:*?!\"'`()<>|&$={}\[\]\\\ue000\ue001をとにはのがへでもや]"
-"""A character of a file name that needs no quotes. Names with Japanese particles in them do."""
+_N = r"[A-Za-z0-9_.@+#~-]"
+_NOT_ASCII = r"[^\x00-\x7f\s、。，：「」『』（）をとにはのがへでもや\ue000\ue001]"
+"""A character of a file name that needs no quotes, where the name is all Japanese; a particle in it does need them."""
 _BARE_NAMES = "README|CHANGELOG|LICENSE|LICENCE|CONTRIBUTING|NOTICE|AUTHORS|Makefile|Dockerfile"
-_FILE = rf"(?:{MARK}|(?:~?/|(?:\.\.?/)+)?(?:{_N}+/)*(?:{_N}*\.[A-Za-z][A-Za-z0-9]{{0,9}}|{_BARE_NAMES}))"
+_FILE = (
+    rf"(?:{MARK}|(?:~?/|(?:\.\.?/)+)?(?:{_N}+/)*(?:{_N}*\.[A-Za-z][A-Za-z0-9]{{0,9}}|{_BARE_NAMES})"
+    rf"|{_NOT_ASCII}+\.[A-Za-z][A-Za-z0-9]{{0,9}})"
+)
 _FILES = rf"{_FILE}(?:(?:,? +and +|, *|、 *| *と *){_FILE})*"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "last")
 _ONE = (
@@ -30,6 +34,7 @@ _RESERVED = (
 )
 """Words that are never meant literally where they stand without quotes."""
 _WORD = rf"(?:{MARK}|{_RESERVED}[^\s、。「」をはがの\ue000\ue001]+)"
+_WORD_JAPANESE = rf"(?:{MARK}|[A-Za-z0-9_.-]+)"
 _PRINTED = rf"(?:{MARK}|{_RESERVED}[\w!'.-]+(?:,? +{_RESERVED}[\w!'.-]+){{0,3}})"
 _PRINTED_JAPANESE = rf"(?:{MARK}|[^、。「」\n\ue000\ue001]{{1,30}}?)"
 _NUMBER_WORDS = {
@@ -60,7 +65,7 @@ _GLOB = rf"(?:{MARK}|[A-Za-z0-9_./-]*\*[A-Za-z0-9_.*/-]*)"
 
 SLOTS: Mapping[str, str] = {
     "file": _FILE, "other": _FILE, "target": _FILE, "files": _FILES, "one": _ONE, "text": MARK, "printed": _PRINTED,
-    "printed_ja": _PRINTED_JAPANESE, "word": _WORD, "old": _WORD, "new": _WORD, "folder": _FOLDER, "glob": _GLOB,
+    "printed_ja": _PRINTED_JAPANESE, "word": _WORD, "old": _WORD, "new": _WORD, "old_ja": _WORD_JAPANESE, "new_ja": _WORD_JAPANESE, "folder": _FOLDER, "glob": _GLOB,
     "kind": rf"(?:{'|'.join(KINDS)})", "n": _NUMBER, "command": _COMMAND, "line": r"(?s:.+)", "id": r"b\d{1,6}",
     "agent": r"a\d{1,6}", "count": rf"(?:{_NUMBER}|an?|the|another)", "task": _REST, "fact": _REST, "skill": rf"(?:{MARK}|[\w.-]+)",
     "tool": r"[A-Za-z_][\w.-]*", "arguments": rf"{_VALUE}(?:(?:,? +and +|, *| *と *){_VALUE})*", "value": rf"(?:{MARK}|[\w.'-]+)",

@@ -123,8 +123,8 @@ def append(found: Found, context: Context) -> tuple[Goal, ...]:
 
 def replace(found: Found, context: Context) -> tuple[Goal, ...]:
     """The value of a setting is changed by its name where neither is in quotes."""
-    old, new = found.bare("old"), found.bare("new")
-    setting = re.fullmatch(r"[\w.-]+", found.slots.get("old") or "") is not None
+    old, new = found.bare("old") or found.bare("old_ja"), found.bare("new") or found.bare("new_ja")
+    setting = re.fullmatch(r"[\w.-]+", found.slots.get("old") or found.slots.get("old_ja") or "") is not None
     return (ReplaceText(found.file(), old, new, setting),) if old else ()
 
 

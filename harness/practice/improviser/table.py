@@ -232,7 +232,7 @@ INTENTS: tuple[Intent, ...] = (
     Intent(
         Phrase("replace a text in a file, everywhere in it", "ファイルの中の文字列をすべて置き換える"),
         ("replace {old} (with|by) {new} in [the] [file] {file}", "in [the] [file] {file}(,|) replace {old} (with|by) {new}", "change {old} to {new} in [the] [file] {file}"),
-        ("{file}の{old}を{new}に(置き換えて|置換して|変更して|変えて)", "{file}で{old}を{new}に(置き換えて|置換して|変更して|変えて)"),
+        ("{file}の{old_ja}を{new_ja}に(置き換えて|置換して|変更して|変えて)", "{file}で{old_ja}を{new_ja}に(置き換えて|置換して|変更して|変えて)"),
         Phrase("replace “milk” with “tea” in notes.txt", "notes.txt の「牛乳」を「お茶」に置き換えて"),
         means.replace,
         only_order=True,
