@@ -73,7 +73,9 @@ SLOTS: Mapping[str, str] = {
 }  # fmt: skip
 """What may stand in a slot."""
 
-_TOKEN = re.compile(r"^\[(?P<before>[^\]]*)\] |(?P<space> ?)\[(?P<maybe>[^\]]*)\]|\{(?P<slot>\w+)\}|(?P<blank> )|(?P<sign>[()|])|(?P<other>.)")  # fmt: skip
+_TOKEN = re.compile(
+    r"(?P<space> )\[(?P<behind>[^\]]*)\]|\[(?P<before>[^\]]*)\] |\[(?P<maybe>[^\]]*)\]|\{(?P<slot>\w+)\}|(?P<blank> )|(?P<sign>[()|])|(?P<other>.)"
+)
 _GAP = frozenset("をにのはがでと、：")
 """Around these a Japanese sentence may have a space."""
 
@@ -87,10 +89,12 @@ def compiled(form: str) -> re.Pattern[str]:
 def _pattern(form: str) -> str:
     parts: list[str] = []
     for token in _TOKEN.finditer(form):
-        if token["before"] is not None:
+        if token["behind"] is not None:
+            parts.append(f"(?: +(?:{_pattern(token['behind'])}))?")
+        elif token["before"] is not None:
             parts.append(f"(?:(?:{_pattern(token['before'])}) +)?")
         elif token["maybe"] is not None:
-            parts.append(f"(?:{' +' * len(token['space'])}(?:{_pattern(token['maybe'])}))?")
+            parts.append(f"(?:{_pattern(token['maybe'])})?")
         elif token["slot"]:
             parts.append(rf" *(?P<{token['slot']}>{SLOTS[token['slot']]}) *" if _japanese(form) else rf"(?P<{token['slot']}>{SLOTS[token['slot']]})")  # fmt: skip
         elif token["blank"]:

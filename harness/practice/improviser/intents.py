@@ -23,7 +23,7 @@ MOST_STEPS = 12
 MOST_JOINTS = 60
 """Places at which a prompt is tried to be taken apart; one with more of them is none of the documented ones."""
 
-_POLITE = r"(?:please|now|then|and|also|first|next|finally|ok|okay)"
+_POLITE = r"(?:please|now|then|and|also|ok|okay|(?:first|next|finally)(?=,))"
 _BEFORE = re.compile(
     rf"(?:{_POLITE}\b,? +|(?P<asked>(?:can|could|would|will) you +)|(?:hello|hi)[,!.] +|(?:では|まず|次に|それから|そして|その後|最後に|あと)、? *)",
     re.IGNORECASE,
@@ -69,7 +69,7 @@ def _read(prompt: str, context: Context) -> Understanding:
         return Understanding((Talk(Topic.NOT_UNDERSTOOD),))
     if about := _ABOUT.fullmatch(text):
         context, text = context.after((ReadFile(quotes.bare(about["file"])),)), about["rest"]
-    reader = _Reader(quotes)
+    reader = _Reader(quotes, asked=_without_courtesy(text)[1])
     steps = reader.steps(text, replace(context, here=None) if not about else context, MOST_STEPS, first=True)
     if steps is None:
         return Understanding((Talk(Topic.NOT_UNDERSTOOD),), reader.left_over(text))
@@ -81,6 +81,8 @@ class _Reader:
     """Takes one prompt apart."""
 
     quotes: Quotes
+    asked: bool
+    """The whole of it is a question, and so is each step."""
     failed: set[str] = field(default_factory=set)
     """Ends of the prompt that cannot be taken apart."""
     rest: str | None = None
@@ -88,7 +90,7 @@ class _Reader:
 
     def steps(self, text: str, context: Context, most: int, *, first: bool = False) -> tuple[Goal, ...] | None:
         """The goals of a text whose every step is documented; None where one is not."""
-        if goals := _goals(text, context, self.quotes, whole=first):
+        if goals := self._goals(text, context, whole=first):
             return goals
         joints = list(_JOINT.finditer(text))
         if most <= 1 or len(joints) > MOST_JOINTS or text in self.failed:
@@ -97,7 +99,7 @@ class _Reader:
             before, after = text[: joint.start()], text[joint.end() :]
             if not before.strip() or not after.strip():
                 continue
-            goals = _goals(before, context, self.quotes, whole=False)
+            goals = self._goals(before, context)
             if not goals:
                 continue
             if self.rest is None or len(after) < len(self.rest):
@@ -108,23 +110,22 @@ class _Reader:
         self.failed.add(text)
         return None
 
+    def _goals(self, text: str, context: Context, *, whole: bool = False) -> tuple[Goal, ...]:
+        """The goals of one step; empty where it fits no form as a whole."""
+        sentence, asked = _without_courtesy(text)
+        asked = asked or self.asked
+        for intent in INTENTS:
+            if (asked and intent.only_order) or ((intent.alone or intent.raw) and not whole):
+                continue
+            for form in (*intent.english, *intent.japanese):
+                found = fitted(form, text if intent.raw else sentence, self.quotes)
+                if found and (goals := intent.meaning(found, context)):
+                    return goals
+        return ()
+
     def left_over(self, text: str) -> str:
         """What of the prompt was not understood, as typed; "" where that is all of it."""
         return "" if self.rest is None else self.quotes.typed(self.rest)
-
-
-def _goals(text: str, context: Context, quotes: Quotes, *, whole: bool) -> tuple[Goal, ...]:
-    """The goals of one step; empty where it fits no form as a whole."""
-    sentence, asked = _without_courtesy(text)
-    for intent in INTENTS:
-        if (asked and intent.only_order) or ((intent.alone or intent.raw) and not whole):
-            continue
-        for form in (*intent.english, *intent.japanese):
-            if (found := fitted(form, text if intent.raw else sentence, quotes)) and (
-                goals := intent.meaning(found, context)
-            ):
-                return goals
-    return ()
 
 
 def _without_courtesy(text: str) -> tuple[str, bool]:
