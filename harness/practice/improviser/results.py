@@ -14,9 +14,11 @@ _NOTE = re.compile(
 _TAGGED = re.compile(
     r"\A(?:<(\w+)>[^\n]*</\1>\n)*<(?P<tag>content|file|output)>\n(?P<body>.*?)\n?</(?P=tag)>\s*\Z", re.DOTALL
 )
+_LAST_FIELDS = "returncode|exit_code|lines_read|match_count|was_truncated|truncated"
 _FIELDS = re.compile(
     r"\A(?:(?!stdout|content|output|matches)[a-z_]+: [^\n]*\n)*(?:stdout|content|output|matches): ?(?P<body>.*?)"
-    r"(?P<rest>(?:\n+(?:stderr|returncode|exit_code|lines_read|match_count|was_truncated|truncated):[^\n]*)+)\s*\Z",
+    rf"(?=\n(?:stderr|{_LAST_FIELDS}):)(?:\n+stderr: ?(?P<errors>.*?))?"
+    rf"(?P<rest>(?:\n+(?:{_LAST_FIELDS}):[^\n]*)*)\s*\Z",
     re.DOTALL,
 )
 _REMINDER = re.compile(r"\n*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL)
@@ -65,11 +67,10 @@ def unwrapped(text: str) -> str:
     if fields is None:
         return text
     body = fields["body"].rstrip("\n")
-    errors = re.search(r"^stderr: *(\S.*)$", fields["rest"], re.MULTILINE)
     code = re.search(r"^(?:returncode|exit_code): *(-?[1-9]\d*)$", fields["rest"], re.MULTILINE)
     cut = re.search(r"^(?:was_)?truncated: *true$", fields["rest"], re.MULTILINE | re.IGNORECASE)
     added = (
-        errors[1] if errors else "",
+        (fields["errors"] or "").strip(),
         "[the output was truncated]" if cut else "",
         f"[exit {code[1]}]" if code else "",
     )
