@@ -24,6 +24,9 @@ _TITLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What clients ask for beside a conversation, to give it a name."""
+_AS_JSON = re.compile(
+    r"\bJSON (?:object )?with\b|\bas (?:a )?JSON\b|\breturn (?:only )?JSON\b|\"title\" field", re.IGNORECASE
+)
 DEFAULT_LIMIT = 8_000
 """Output tokens that are assumed when the request names no usable limit."""
 
@@ -198,7 +201,7 @@ def read_request(request: Json) -> Conversation:
         nudged=asked_again and UserText.NUDGE in kinds,
         wants_summary=UserText.SUMMARISE in kinds or (not tools and _summarises(request)),
         titled=None if tools else _titled(request, reader.drafts),
-        title_as_json=re.search(r"\bjson\b", _system_text(request), re.IGNORECASE) is not None,
+        title_as_json=_AS_JSON.search(_system_text(request)) is not None,
         said="\n".join(reader.said),
         background=reader.background,
         tools=tools,

@@ -18,6 +18,7 @@ _QUOTES = re.compile(
     r"|「(?P<corner>[^」]{0,1000})」|『(?P<white>[^』]{0,1000})』|(?<!\w)'(?P<single>[^'\n]+)'(?!\w)",
     re.DOTALL,
 )
+_ESCAPED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _MARK = re.compile(r"\ue000(\d+)\ue001")
 
 
@@ -41,7 +42,7 @@ class Quotes:
 
 def set_apart(prompt: str) -> tuple[str, Quotes]:
     """A prompt with marks in place of its quotes, and the quotes. A prompt that is one quote is read like the quote."""
-    prompt = _unwrapped(prompt.replace("\ue000", "").replace("\ue001", "").strip())
+    prompt = unwrapped(prompt.replace("\ue000", "").replace("\ue001", ""))
     inner: list[str] = []
     raw: list[str] = []
 
@@ -53,9 +54,11 @@ def set_apart(prompt: str) -> tuple[str, Quotes]:
     return _QUOTES.sub(marked, prompt), Quotes(tuple(inner), tuple(raw))
 
 
-def _unwrapped(prompt: str) -> str:
-    """Some clients put the whole prompt into quotation marks."""
-    whole = _QUOTES.fullmatch(prompt)
+def unwrapped(prompt: str) -> str:
+    """The prompt without the quotation marks that some clients put around the whole of it, escaping those inside."""
+    if (escaped := _ESCAPED.fullmatch(prompt.strip())) and "\\" in escaped[1]:
+        return re.sub(r"\\([\"\\])", r"\1", escaped[1]).strip()
+    whole = _QUOTES.fullmatch(prompt.strip())
     if whole is None or whole["fence"] is not None or whole["tick"] is not None:
-        return prompt
+        return prompt.strip()
     return next(group for group in whole.groups() if group is not None).strip()

@@ -14,9 +14,13 @@ _NOTE = re.compile(
 _TAGGED = re.compile(
     r"\A(?:<(\w+)>[^\n]*</\1>\n)*<(?P<tag>content|file|output)>\n(?P<body>.*?)\n?</(?P=tag)>\s*\Z", re.DOTALL
 )
-_LAST_FIELDS = "returncode|exit_code|lines_read|match_count|was_truncated|truncated"
+_LAST_FIELDS = (
+    "returncode|exit_code|num_lines|start_line|requested_offset|requested_limit|total_lines|lines_read|match_count|"
+    "was_truncated|truncated"
+)
 _FIELDS = re.compile(
-    r"\A(?:(?!stdout|content|output|matches)[a-z_]+: [^\n]*\n)*(?:stdout|content|output|matches): ?(?P<body>.*?)"
+    r"\A(?:command: .*?\n(?=stdout: )|(?:(?!stdout|content|output|matches)[a-z_]+: [^\n]*\n)*)"
+    r"(?:stdout|content|output|matches): ?(?P<body>.*?)"
     rf"(?=\n(?:stderr|{_LAST_FIELDS}):)(?:\n+stderr: ?(?P<errors>.*?))?"
     rf"(?P<rest>(?:\n+(?:{_LAST_FIELDS}):[^\n]*)*)\s*\Z",
     re.DOTALL,

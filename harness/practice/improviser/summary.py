@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from harness.practice.improviser.conversation import Conversation
+from harness.practice.improviser.quotes import unwrapped
 from harness.practice.improviser.setting import described
 from harness.practice.improviser.summary_form import form_turn, paths_of
 from harness.practice.improviser.values import Exchange, Turn
@@ -39,7 +40,7 @@ def summarise(conversation: Conversation) -> str:
 
 def title_of(prompt: str, *, as_json: bool) -> str:
     """A title for a conversation that begins with this prompt: its first words."""
-    words = prompt.strip("\"“”'` \n").split("\n")[0].split()
+    words = unwrapped(prompt).split("\n")[0].split()
     title = " ".join(words[:_TITLE_WORDS])[:_LONGEST_TITLE].rstrip(" ,.;:、。") or "Practice"
     return json.dumps({"isNewTopic": True, "title": title}, ensure_ascii=False) if as_json else title
 

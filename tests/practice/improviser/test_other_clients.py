@@ -24,7 +24,10 @@ OPENCODE = (
 OLD_OPENCODE = "<file>\n00001| # Demo\n00002| \n00003| ## Use\n\n(End of file - total 3 lines)\n</file>"
 PART = "<content>\n1: # Demo\n\n(File has more lines. Use 'offset' parameter to read beyond line 1)\n</content>"
 VIBE_LIST = "command: find .\nstdout: a.txt\nsrc/b.py\nREADME.md\nstderr: \nreturncode: 0"
-VIBE_READ = "path: /w/README.md\ncontent: # Demo\n\n## Use\nlines_read: 3\nwas_truncated: False"
+VIBE_READ = (
+    "file_path: /w/README.md\ncontent:      1→# Demo\n     2→\n     3→## Use\nnum_lines: 3\nstart_line: 1\nrequested_offset: None\n"
+    "requested_limit: 2000\ntotal_lines: 3\nwas_truncated: False"
+)
 UNKNOWN = '<document path="README.md">\n<line n="1"># Demo</line>\n</document>'
 
 
@@ -86,6 +89,15 @@ def test_a_prompt_in_quotes_is_read_like_one_without(quotes: str, prompt: str) -
     assert call.input["command"].startswith(("ls", "find"))
 
 
+def test_a_prompt_in_quotes_has_its_own_quotes_escaped() -> None:
+    content = r'"run `echo \"a\" \\\\` and then run `ls`"'
+    calls = calls_of(Improviser().answer({"messages": [{"role": "user", "content": content}], "tools": [BASH]}))
+    assert [call.input for call in calls] == [{"command": 'echo "a" \\\\'}]
+    assert not calls_of(
+        Improviser().answer({"messages": [{"role": "user", "content": '"run `ls`" "run `ls`"'}], "tools": [BASH]})
+    )
+
+
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_a_system_message_is_no_order(at: int) -> None:
     history: list[Json] = [{"role": "user", "content": "list the files"}, {"role": "user", "content": [{"type": "text", "text": "read a.txt"}]}]  # fmt: skip
@@ -105,7 +117,7 @@ def test_a_template_around_a_prompt_is_refused_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("system", "prompts", "title"),
     [
-        ("You are a title generator. You output ONLY a thread title.", ["Generate a title for this conversation:\n", '"list the files"'], "list the files"),
+        ("You are a title generator. You output ONLY a thread title. Never JSON.", ["Generate a title for this conversation:\n", '"list the files"'], "list the files"),
         ("", ["Generate a title for this conversation:", "README.md を読んで"], "README.md を読んで"),
         ("Write a 5-10 word title the following conversation.", ["read a.txt and b.txt and then delete both of them, please, now"], "read a.txt and b.txt and then delete both"),
     ],
