@@ -94,12 +94,15 @@ def _sources(arguments: Arguments) -> str:
 # ── files and disks ─────────────────────────────────────────────────────────────────────────────
 
 
+_FOR_GOOD = "it removes files for good: what git does not have in this state cannot be brought back"
+
+
 def _rm(arguments: Arguments) -> str:
     if arguments.has("rRf", "--recursive", "--force", "--no-preserve-root"):
         return "it removes files for good, whole folders or without a question"
     if any(word.kind is not WordKind.LITERAL or word.text in ("/", "~", "..") for word in arguments.positionals):
         return "it removes files that are not named one by one"
-    return ""
+    return _FOR_GOOD if arguments.positionals else ""
 
 
 def _find(arguments: Arguments) -> str:
@@ -311,6 +314,7 @@ _NAMES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("mount", "umount", "losetup", "cryptsetup"), "it changes which disks are where"),
         **dict.fromkeys(("useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo"), "it changes who may log in"),
         **dict.fromkeys(("iptables", "nft", "ufw"), "it changes what reaches this machine"),
+        "unlink": _FOR_GOOD,
         "shred": "it removes files for good",
         "srm": "it removes files for good",
         "insmod": "it changes the kernel",

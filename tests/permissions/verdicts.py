@@ -35,7 +35,7 @@ TRAP_D20 = [
     ("git push --force", DANGEROUS, ""),
     # What they were made for.
     ("rm -rf /", DANGEROUS, ""),
-    ("rm notes.txt", ASKED, "one named file"),
+    ("rm notes.txt", DANGEROUS, "one named file, which git may not have in this state"),
     ("sudo apt install jq", DANGEROUS, ""),
     ("shutdown -h now", DANGEROUS, ""),
     ("reboot", DANGEROUS, ""),
@@ -163,6 +163,11 @@ DANGEROUS_LINES = [
         "rm ~",
         "rm $x",
         "rm -- -rf *",
+        "rm a",
+        "rm -i a b",
+        "rm -- a",
+        "unlink a",
+        "ls && rm a",
     ),
     *(
         "ls; rm -rf a",
