@@ -55,7 +55,9 @@ def test_a_call_took_the_time_between_its_reply_and_the_next_request() -> None:
     history = [_user("look"), _assistant(CALL), _user(RESULT)]
     for length, at in ((1, 10.0), (3, 42.0)):
         sent: Json = {"messages": history[:length]}
-        exchange = Exchanged(1, "m", 1, length, 1, "200", "", "", "", sent, (CALL,) if length == 1 else (HELLO,), at, 2.0)
+        exchange = Exchanged(
+            1, "m", 1, length, 1, "200", "", "", "", sent, (CALL,) if length == 1 else (HELLO,), at, 2.0
+        )
         told = [*hearing.request(exchange), *hearing.reply(exchange)]
     [ended] = [event for event in told if isinstance(event, ToolEnded)]
     assert ended.duration_s == 30.0
