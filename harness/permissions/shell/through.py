@@ -32,6 +32,16 @@ def runs_of(line: str) -> tuple[Run, ...]:
     return tuple(run for simple in read_line(line) for run in _through(simple, 0))
 
 
+def commands_of(line: str) -> tuple[tuple[str, ...], ...]:
+    """Every command that a line would run, as its words: for hooks, which would otherwise search the line as text.
+
+    Chains, pipes, quotes, substitutions and `sh -c` are read as bash reads them. Raises Unreadable, a clause, for a
+    line that cannot be read for certain.
+    """
+    words = (tuple(word.text for word in run.simple.words) for run in runs_of(line))
+    return tuple(command for command in words if command)
+
+
 def base_name(program: str) -> str:
     """The program without its folder, in small letters: some systems take RM for rm."""
     return program.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe")
