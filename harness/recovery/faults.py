@@ -5,6 +5,7 @@ from dataclasses import replace
 from harness.events import ChangeReason, Fault, FaultKind, TransitionCode
 from harness.recovery import output_cap
 from harness.recovery.backoff import delay_s
+from harness.recovery.compaction import MIN_GAIN
 from harness.recovery.decisions import (
     Compact,
     Continue,
@@ -25,6 +26,11 @@ from harness.recovery.responses import RESPONSES, RETRIED, Response
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
 from harness.recovery.wording import advice
 
+ROOMY = 32_768
+"""Tokens of a window in which the program can work; what is advised where one is too small."""
+_NOT_AN_END = (None, "tool_use", "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
+"""Stop reasons after which an answer is not whole."""
+
 
 def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """The decision about `fault`, which the breaker of the model knows already (recovery groups B, C, E, F and G)."""
@@ -44,13 +50,21 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.STRIP_THINKING, Mending.STRIP_THINKING)
         case Response.STRIP_MEDIA:
             return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
+        case Response.DROP_CACHE_MARKS:
+            return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
         case Response.RELOAD_KEY:
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.CUT_SHORT:
             return _cut_short(state, fault, limits)
         case Response.STOP:
             return stop(state, fault)
-        case Response.RETRY | Response.RETRY_FRESH | Response.RETRY_ONCE | Response.RETRY_THEN_SWITCH:
+        case (
+            Response.RETRY
+            | Response.RETRY_FRESH
+            | Response.RETRY_ONCE
+            | Response.RETRY_TWICE
+            | Response.RETRY_THEN_SWITCH
+        ):
             return try_again(state, fault, limits, situation)
 
 
@@ -109,6 +123,10 @@ def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation:
             if OneOff.UNKNOWN_FAULT in state.tried:
                 return stop(state, fault)
             state = state.trying(OneOff.UNKNOWN_FAULT)
+        case FaultKind.MALFORMED_RESPONSE:
+            state = replace(state, unreadable=state.unreadable + 1)
+            if state.unreadable >= limits.unreadable_answers:
+                return stop(state, fault, f"the same {state.unreadable} times")
     return _retry(state, fault, limits, situation)
 
 
@@ -177,6 +195,8 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
 def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """Drain, then compact, then give up (recovery E1)."""
     too_long = TransitionCode.PROMPT_TOO_LONG
+    if misfit := _misfit(fault, situation):
+        return Stop(state, misfit, too_long)
     if not limits.compaction:
         reason = f"{fault.message}; compaction is off: shorten the conversation with /compact or /clear"
         return Stop(state, reason, too_long)
@@ -194,6 +214,33 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
     compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
     return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
+
+
+def _misfit(fault: Fault, situation: Situation) -> str:
+    """Why no shortening can help: what stands before the conversation does not fit by itself. Empty: it may fit.
+
+    Where the server named both sizes they decide. Otherwise our estimate does, and only before the first answer:
+    what was answered once did fit.
+    """
+    fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
+    if fault.kind is FaultKind.REQUEST_TOO_LARGE or fault.stop_reason is not None or not fixed:
+        return ""
+    scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
+    answer = output_cap.FLOOR if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    if fault.limit is None:
+        misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
+    else:
+        misfits = fixed * scale + answer + output_cap.MARGIN > fault.limit
+        misfits = misfits and (fault.input_tokens is not None or not situation.answered)
+    if not misfits:
+        return ""
+    window = f"window of {fault.limit:,} tokens" if fault.limit else "window"
+    parts = f"system prompt (about {situation.system_tokens * scale:,.0f} tokens)"
+    parts += f" and tools (about {situation.tool_tokens * scale:,.0f})" if situation.tool_tokens else ""
+    return (
+        f"{parts} leave no room for a conversation in the model's {window}, and shortening cannot change that; "
+        f"start the server with a larger window ({ROOMY:,} tokens or more), or use another model with --model"
+    )
 
 
 def _excess(state: TurnState, fault: Fault) -> int | None:
@@ -215,4 +262,4 @@ def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
 
 def broke_behind_an_answer(fault: Fault) -> bool:
     """The answer was whole; only the end of the stream is missing."""
-    return bool(fault.kept) and not fault.calls and fault.stop_reason in ("end_turn", "stop_sequence")
+    return bool(fault.kept) and not fault.calls and fault.stop_reason not in _NOT_AN_END

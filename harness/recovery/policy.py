@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
-from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, Stop
+from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, RunTools, Stop
 from harness.recovery.faults import broke_behind_an_answer, decide_fault, response_to, stop, try_again
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
@@ -22,9 +22,21 @@ def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation
     state = noted(state, outcome, limits, situation)
     match outcome:
         case Reply():
-            return decide_reply(state, outcome, limits, situation)
+            return with_said(decide_reply(state, outcome, limits, situation))
         case Fault():
-            return decide_fault(state, outcome, limits, situation)
+            return with_said(decide_fault(state, outcome, limits, situation))
+
+
+def with_said(decision: Decision) -> Decision:
+    """The decision with a state that knows whether there is an answer already, or a part of one."""
+    match decision:
+        case RunTools():
+            said = False
+        case Continue() | Stop():
+            said = decision.state.said or any(str(block.get("text", "")).strip() for block in decision.keep)
+        case _:
+            return decision
+    return replace(decision, state=replace(decision.state, said=said))
 
 
 def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> TurnState:
@@ -51,8 +63,8 @@ def before_request(
     if spent := over_budget(state, limits, situation.cost_usd):
         return spent
     levels = thresholds(situation.window, situation.max_output)
-    if not nearly_full(situation):
-        return None
+    if not nearly_full(situation) or situation.fixed_tokens >= levels.compact:
+        return None  # in the latter case no shortening can help, and the server may count otherwise
     surplus = situation.prompt_tokens - levels.drained
     if limits.compaction and situation.drainable_tokens >= surplus:
         used = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
