@@ -188,6 +188,7 @@ class TransitionCode(StrEnum):
     API_ERROR = "api_error"
     COMPACTION_THRASH = "compaction_thrash"
     MALFORMED_TOOL_USE = "malformed_tool_use"
+    EMPTY_ANSWER = "empty_answer"
     BUDGET_EXHAUSTED = "budget_exhausted"
     FAILURE_BUDGET_PAUSED = "failure_budget_paused"
     LOOP_STOPPED = "loop_stopped"

@@ -206,7 +206,12 @@ class Accumulator:
         if open_text:
             self._close_open_text()
         content, calls, _ = self._sorted()
-        kept = [block for block in content if _worth_keeping(block)]
+        kept: list[Block] = []
+        for block in content:
+            if kept and _is_blank(block) and kept[-1].get("type") == "text":
+                kept[-1] = {**kept[-1], "text": kept[-1]["text"] + block["text"]}  # no block for itself, but said
+            elif _worth_keeping(block):
+                kept.append(block)
         while kept and kept[-1].get("type") in ("thinking", "redacted_thinking"):
             kept.pop()
         return tuple(kept), calls
@@ -395,10 +400,14 @@ def _finished(block: _OpenBlock) -> Block | None:
     return finished
 
 
+def _is_blank(block: Block) -> bool:
+    return block.get("type") == "text" and not str(block.get("text") or "").strip()
+
+
 def _worth_keeping(block: Block) -> bool:
     match block.get("type"):
         case "text":
-            return bool(str(block.get("text") or "").strip())
+            return not _is_blank(block)
         case "tool_use" | "thinking" | "redacted_thinking":
             return True
         case _:

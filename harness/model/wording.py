@@ -56,7 +56,7 @@ _TOO_LONG = (
 
 _OUTPUT_CAP = (
     # vLLM; the answer that was asked for does not fit beside the prompt
-    rf"maximum context length is (?P<limit>{_N}) tokens.{{0,80}}?\((?P<tokens>{_N}) in the messages, {_N} in the comple",
+    rf"maximum context length is (?P<limit>{_N}) tokens.{{0,80}}?\((?P<tokens>{_N}) in the messages, {_N} in the",
     rf"is too large: {_N}.{{0,80}}?context length is (?P<limit>{_N}) tokens.{{0,40}}?has (?P<tokens>{_N}) input tokens",
     rf"input length and `?max_tokens`? exceed context limit(?:: (?P<tokens>{_N}) \+ {_N} > (?P<limit>{_N}))?",
     rf"max_tokens: {_N} > (?P<limit>{_N}), which is the maximum allowed number of output tokens",
@@ -107,7 +107,7 @@ _HISTORY = (
 )
 
 _CACHE_MARKS = (
-    r"cache_control.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected|supported))",
+    r"cache_control.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected))",
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
 )
 

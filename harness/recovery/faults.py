@@ -28,6 +28,8 @@ from harness.recovery.wording import advice
 
 ROOMY = 32_768
 """Tokens of a window in which the program can work; what is advised where one is too small."""
+UNLIKE = 4
+"""From this factor on, an estimate and the size that a server names are not of the same prompt."""
 _NOT_AN_END = (None, "tool_use", "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
 """Stop reasons after which an answer is not whole."""
 
@@ -219,26 +221,35 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
 def _misfit(fault: Fault, situation: Situation) -> str:
     """Why no shortening can help: what stands before the conversation does not fit by itself. Empty: it may fit.
 
-    Where the server named both sizes they decide. Otherwise our estimate does, and only before the first answer:
-    what was answered once did fit.
+    Where the server named both sizes they decide, unless its count of the prompt and our estimate have nothing to do
+    with each other. Otherwise the estimate does, and only before the first answer: what was answered once did fit.
     """
     fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
-    if fault.kind is FaultKind.REQUEST_TOO_LARGE or fault.stop_reason is not None or not fixed:
-        return ""
     scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
+    known = fixed and fault.stop_reason is None and 1 / UNLIKE < scale < UNLIKE
+    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known:
+        return ""
     answer = output_cap.FLOOR if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
     if fault.limit is None:
         misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
     else:
         misfits = fixed * scale + answer + output_cap.MARGIN > fault.limit
         misfits = misfits and (fault.input_tokens is not None or not situation.answered)
-    if not misfits:
-        return ""
-    window = f"window of {fault.limit:,} tokens" if fault.limit else "window"
-    parts = f"system prompt (about {situation.system_tokens * scale:,.0f} tokens)"
-    parts += f" and tools (about {situation.tool_tokens * scale:,.0f})" if situation.tool_tokens else ""
+    return no_room(situation, fault.limit, scale) if misfits else ""
+
+
+def no_room(situation: Situation, window: int | None, scale: float = 1.0) -> str:
+    """What to say where system prompt and tools alone fill the window.
+
+    Args:
+        window: its size in tokens, if it is known.
+        scale: tokens of the server for one of our estimate.
+    """
+    parts = f"the system prompt (about {situation.system_tokens * scale:,.0f} tokens)"
+    parts += f" and the tools (about {situation.tool_tokens * scale:,.0f})" if situation.tool_tokens else ""
+    size = f" of {window:,} tokens" if window else ""
     return (
-        f"{parts} leave no room for a conversation in the model's {window}, and shortening cannot change that; "
+        f"{parts} leave no room for a conversation in the model's window{size}, which no shortening can change; "
         f"start the server with a larger window ({ROOMY:,} tokens or more), or use another model with --model"
     )
 

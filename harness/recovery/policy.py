@@ -11,7 +11,7 @@ from dataclasses import replace
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
 from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, RunTools, Stop
-from harness.recovery.faults import broke_behind_an_answer, decide_fault, response_to, stop, try_again
+from harness.recovery.faults import broke_behind_an_answer, decide_fault, no_room, response_to, stop, try_again
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
@@ -63,8 +63,10 @@ def before_request(
     if spent := over_budget(state, limits, situation.cost_usd):
         return spent
     levels = thresholds(situation.window, situation.max_output)
-    if not nearly_full(situation) or situation.fixed_tokens >= levels.compact:
-        return None  # in the latter case no shortening can help, and the server may count otherwise
+    if not nearly_full(situation):
+        return None
+    if situation.fixed_tokens >= levels.compact and limits.compaction:
+        return None  # no shortening can help; the server may count otherwise, and else says so
     surplus = situation.prompt_tokens - levels.drained
     if limits.compaction and situation.drainable_tokens >= surplus:
         used = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
@@ -80,6 +82,8 @@ def before_request(
             f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used and compaction is off; "
             "shorten the conversation with /compact or /clear"
         )
+        if situation.fixed_tokens >= levels.block:
+            reason = no_room(situation, situation.window)
         return Stop(state, reason, TransitionCode.BLOCKING_LIMIT)
     return None
 

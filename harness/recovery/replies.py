@@ -37,7 +37,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         )
     if not reply.text.strip() and not state.said:
         reason = "the answer was empty, also when asked again; try again, or use another model with --model"
-        return Stop(good, reason, TransitionCode.MODEL_ERROR)
+        return Stop(good, reason, TransitionCode.EMPTY_ANSWER)
     reason = "answered" if reply.text.strip() else "the model had nothing to add"
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
 

@@ -1,8 +1,9 @@
 """The transition codes as a table: why the loop goes round, or why a turn ends.
 
-Seventeen base codes (recovery §1.1), five newer ones (M1), and one for an agent that goes in circles (resilience
-B25). The table is data: tests enumerate it, `harness transitions` prints it, and `docs/transitions.md` is generated
-from it. A code that no scripted scenario can reach yet names in `reserved` the part of the program that will reach it.
+Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), and
+one for a model that says nothing. The table is data: tests enumerate it, `harness transitions` prints it, and
+`docs/transitions.md` is generated from it. A code that no scripted scenario can reach yet names in `reserved` the part
+of the program that will reach it.
 """
 
 from collections.abc import Mapping
@@ -96,8 +97,8 @@ _ROWS = (
     _ends(
         Code.MODEL_ERROR,
         1,
-        "the model refused or answered nothing twice, or something in the program failed during the call",
-        "open tool calls are answered; nothing of a refused reply is kept",
+        "the model refused, or something in the program failed during the call",
+        "open tool calls are answered; nothing of the refused reply is kept",
         "-",
     ),
     _ends(
@@ -119,6 +120,13 @@ _ROWS = (
         1,
         "three replies in a row asked for tools in a form that cannot be run",
         "nothing was run; the calls are answered with errors",
+        "-",
+    ),
+    _ends(
+        Code.EMPTY_ANSWER,
+        1,
+        "a reply without text and tool calls, also when the model was asked again",
+        "there is no answer, and that is no success",
         "-",
     ),
     _ends(

@@ -194,7 +194,7 @@ def test_an_empty_reply_is_asked_again_once_and_never_kept(words: str) -> None:
     assert isinstance(first, Continue)
     assert (first.keep, first.nudge) == ((), Nudge.EMPTY_REPLY)
     played = play(for_ever(reply(words)))
-    assert (played.posts, played.end) == (2, Code.MODEL_ERROR)
+    assert (played.posts, played.end) == (2, Code.EMPTY_ANSWER)
     assert "empty" in played.last.reason
 
 
