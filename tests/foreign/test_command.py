@@ -56,10 +56,11 @@ async def test_what_cannot_work_is_one_sentence_on_standard_error(name: str, fol
     row = ROWS[name]
     async with ForeignServer(*row.responses) as server:
         end = await run(Place(folder, server.url), *COMMAND, "--model", row.model)
+        address = server.url
     assert (end.code, end.out) == (1, "")
     last = end.err.strip().splitlines()[-1]
     for words in row.says:
-        assert words.replace("ADDRESS", server.url) in last
+        assert words.replace("ADDRESS", address) in last
 
 
 @pytest.mark.parametrize("form", ["text", "json", "stream-json"])
