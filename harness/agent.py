@@ -434,7 +434,11 @@ class Agent:
             if self._signals.interrupt.is_set():
                 return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
             answered = await self._calls.ask(
-                turn.state, self._limits, self._signals, fresh_connection=turn.fresh_connection
+                turn.state,
+                self._limits,
+                self._signals,
+                answer=turn.answer,
+                fresh_connection=turn.fresh_connection,
             )
             outcome = answered.outcome
             asked = await self._calls.endpoints.latest(turn.state, overloaded=_overloaded(outcome))

@@ -220,6 +220,10 @@ class Executor:
         match decision.mending:
             case Mending.RELOAD_KEY:
                 return await self._connection.reload()
+            case Mending.DROP_CACHE_MARKS:
+                if self._connection.client.drop_cache_marks():
+                    text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
+                    conversation.emit(Notice("warning", text))
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:

@@ -107,8 +107,17 @@ class ModelCalls:
     def overflowing(self, situation: Situation, model: str) -> Situation:
         """The same with what only matters when the history is too long, and takes longer to find out."""
         messages = self._conversation.messages
-        drainable_tokens = self._drainable(model, messages)
-        return replace(situation, drainable_tokens=drainable_tokens, largest=self._largest(messages))
+        fixed = self.counted(())
+        system = self.count(Message("user", self.system)) if self.system else 0
+        ratio = self._estimator.ratio(model)
+        return replace(
+            situation,
+            drainable_tokens=self._drainable(model, messages),
+            largest=self._largest(messages),
+            system_tokens=round(ratio * system),
+            tool_tokens=round(ratio * max(0, fixed - system)),
+            answered=any(message.role == "assistant" for message in messages),
+        )
 
     def estimate(self, model: str, messages: Sequence[Message]) -> int:
         """Size in tokens of a request with these messages."""
@@ -127,13 +136,16 @@ class ModelCalls:
         return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
 
     async def ask(
-        self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, fresh_connection: bool
+        self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
     ) -> Answered:
-        """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1)."""
+        """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1).
+
+        `answer` is what the turn has answered so far; the outcome holds only what is new.
+        """
         messages = self._checked()
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
-        shown = ShownReply(self._conversation.emit, watched=self.watches_text)
+        shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
         outcome = await self.send(
             state,
             messages,
@@ -187,7 +199,7 @@ class ModelCalls:
             enough=shown.enough,
             fresh_connection=fresh_connection,
         )
-        outcome = shown.without_repeats(outcome)
+        outcome = shown.ended(outcome)
         if isinstance(outcome, Reply):
             outcome = classify_reply(outcome) or outcome
         cost = self._catalogue.cost(state.model, outcome.usage)

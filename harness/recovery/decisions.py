@@ -32,6 +32,7 @@ class Mending(StrEnum):
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
     STRIP_MEDIA = "strip_media"
+    DROP_CACHE_MARKS = "drop_cache_marks"
     RELOAD_KEY = "reload_key"
     LOWER_CAP = "lower_cap"
 

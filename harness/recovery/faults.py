@@ -5,6 +5,7 @@ from dataclasses import replace
 from harness.events import ChangeReason, Fault, FaultKind, TransitionCode
 from harness.recovery import output_cap
 from harness.recovery.backoff import delay_s
+from harness.recovery.compaction import MIN_GAIN
 from harness.recovery.decisions import (
     Compact,
     Continue,
@@ -25,6 +26,13 @@ from harness.recovery.responses import RESPONSES, RETRIED, Response
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
 from harness.recovery.wording import advice
 
+ROOMY = 32_768
+"""Tokens of a window in which the program can work; what is advised where one is too small."""
+UNLIKE = 4
+"""From this factor on, an estimate and the size that a server names are not of the same prompt."""
+_NOT_AN_END = (None, "tool_use", "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
+"""Stop reasons after which an answer is not whole."""
+
 
 def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """The decision about `fault`, which the breaker of the model knows already (recovery groups B, C, E, F and G)."""
@@ -44,13 +52,21 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.STRIP_THINKING, Mending.STRIP_THINKING)
         case Response.STRIP_MEDIA:
             return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
+        case Response.DROP_CACHE_MARKS:
+            return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
         case Response.RELOAD_KEY:
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.CUT_SHORT:
             return _cut_short(state, fault, limits)
         case Response.STOP:
             return stop(state, fault)
-        case Response.RETRY | Response.RETRY_FRESH | Response.RETRY_ONCE | Response.RETRY_THEN_SWITCH:
+        case (
+            Response.RETRY
+            | Response.RETRY_FRESH
+            | Response.RETRY_ONCE
+            | Response.RETRY_TWICE
+            | Response.RETRY_THEN_SWITCH
+        ):
             return try_again(state, fault, limits, situation)
 
 
@@ -109,6 +125,10 @@ def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation:
             if OneOff.UNKNOWN_FAULT in state.tried:
                 return stop(state, fault)
             state = state.trying(OneOff.UNKNOWN_FAULT)
+        case FaultKind.MALFORMED_RESPONSE:
+            state = replace(state, unreadable=state.unreadable + 1)
+            if state.unreadable >= limits.unreadable_answers:
+                return stop(state, fault, f"the same {state.unreadable} times")
     return _retry(state, fault, limits, situation)
 
 
@@ -177,6 +197,8 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
 def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """Drain, then compact, then give up (recovery E1)."""
     too_long = TransitionCode.PROMPT_TOO_LONG
+    if misfit := _misfit(fault, situation):
+        return Stop(state, misfit, too_long)
     if not limits.compaction:
         reason = f"{fault.message}; compaction is off: shorten the conversation with /compact or /clear"
         return Stop(state, reason, too_long)
@@ -194,6 +216,42 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
     compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
     return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
+
+
+def _misfit(fault: Fault, situation: Situation) -> str:
+    """Why no shortening can help: what stands before the conversation does not fit by itself. Empty: it may fit.
+
+    Where the server named both sizes they decide, unless its count of the prompt and our estimate have nothing to do
+    with each other. Otherwise the estimate does, and only before the first answer: what was answered once did fit.
+    """
+    fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
+    scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
+    known = fixed and fault.stop_reason is None and 1 / UNLIKE < scale < UNLIKE
+    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known:
+        return ""
+    answer = output_cap.FLOOR if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    if fault.limit is None:
+        misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
+    else:
+        misfits = fixed * scale + answer + output_cap.MARGIN > fault.limit
+        misfits = misfits and (fault.input_tokens is not None or not situation.answered)
+    return no_room(situation, fault.limit, scale) if misfits else ""
+
+
+def no_room(situation: Situation, window: int | None, scale: float = 1.0) -> str:
+    """What to say where system prompt and tools alone fill the window.
+
+    Args:
+        window: its size in tokens, if it is known.
+        scale: tokens of the server for one of our estimate.
+    """
+    parts = f"the system prompt (about {situation.system_tokens * scale:,.0f} tokens)"
+    parts += f" and the tools (about {situation.tool_tokens * scale:,.0f})" if situation.tool_tokens else ""
+    size = f" of {window:,} tokens" if window else ""
+    return (
+        f"{parts} leave no room for a conversation in the model's window{size}, which no shortening can change; "
+        f"start the server with a larger window ({ROOMY:,} tokens or more), or use another model with --model"
+    )
 
 
 def _excess(state: TurnState, fault: Fault) -> int | None:
@@ -215,4 +273,4 @@ def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
 
 def broke_behind_an_answer(fault: Fault) -> bool:
     """The answer was whole; only the end of the stream is missing."""
-    return bool(fault.kept) and not fault.calls and fault.stop_reason in ("end_turn", "stop_sequence")
+    return bool(fault.kept) and not fault.calls and fault.stop_reason not in _NOT_AN_END

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
-from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, Stop
-from harness.recovery.faults import broke_behind_an_answer, decide_fault, response_to, stop, try_again
+from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, RunTools, Stop
+from harness.recovery.faults import broke_behind_an_answer, decide_fault, no_room, response_to, stop, try_again
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
@@ -22,9 +22,21 @@ def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation
     state = noted(state, outcome, limits, situation)
     match outcome:
         case Reply():
-            return decide_reply(state, outcome, limits, situation)
+            return with_said(decide_reply(state, outcome, limits, situation))
         case Fault():
-            return decide_fault(state, outcome, limits, situation)
+            return with_said(decide_fault(state, outcome, limits, situation))
+
+
+def with_said(decision: Decision) -> Decision:
+    """The decision with a state that knows whether there is an answer already, or a part of one."""
+    match decision:
+        case RunTools():
+            said = False
+        case Continue() | Stop():
+            said = decision.state.said or any(str(block.get("text", "")).strip() for block in decision.keep)
+        case _:
+            return decision
+    return replace(decision, state=replace(decision.state, said=said))
 
 
 def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> TurnState:
@@ -53,6 +65,8 @@ def before_request(
     levels = thresholds(situation.window, situation.max_output)
     if not nearly_full(situation):
         return None
+    if situation.fixed_tokens >= levels.compact and limits.compaction:
+        return None  # no shortening can help; the server may count otherwise, and else says so
     surplus = situation.prompt_tokens - levels.drained
     if limits.compaction and situation.drainable_tokens >= surplus:
         used = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
@@ -68,6 +82,8 @@ def before_request(
             f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used and compaction is off; "
             "shorten the conversation with /compact or /clear"
         )
+        if situation.fixed_tokens >= levels.block:
+            reason = no_room(situation, situation.window)
         return Stop(state, reason, TransitionCode.BLOCKING_LIMIT)
     return None
 

@@ -25,7 +25,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         paused = replace(good, pauses=good.pauses + 1)
         reason = "the server paused its tools; going on"
         return Continue(paused, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
-    if not reply.text.strip() and not state.broke_off and OneOff.EMPTY_REPLY not in state.tried:
+    if not reply.text.strip() and not state.said and OneOff.EMPTY_REPLY not in state.tried:
         asked = good.trying(OneOff.EMPTY_REPLY)
         reason = "the answer was empty; asking again"
         return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
@@ -35,6 +35,9 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         return Continue(
             nudged, reason, reply.content, Nudge.TOKEN_BUDGET, code=TransitionCode.TOKEN_BUDGET_CONTINUATION
         )
+    if not reply.text.strip() and not state.said:
+        reason = "the answer was empty, also when asked again; try again, or use another model with --model"
+        return Stop(good, reason, TransitionCode.EMPTY_ANSWER)
     reason = "answered" if reply.text.strip() else "the model had nothing to add"
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
 

@@ -25,7 +25,9 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.HISTORY_INVALID: "start over with /clear; /export keeps what was said",
         FaultKind.MODEL_NOT_FOUND: "choose another one with --model or /model",
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
-        FaultKind.MALFORMED_RESPONSE: "check that ANTHROPIC_BASE_URL is a Messages API, then try again with /retry",
+        FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
+        FaultKind.CACHE_MARKS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends",
+        FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
 )
 

@@ -87,7 +87,12 @@ class Plain:
                 self._text.discard(event.characters)
             case MessageAdded(origin=Origin.REPLY, message=message):
                 # In a journal the message is all there is of a text that was streamed.
-                self._pieces(self._text.settle() if self._streamed else (message.text,))
+                if not self._streamed:
+                    self._pieces((message.text,))
+                elif any(block.get("type") == "tool_use" for block in message.content):
+                    self._pieces(self._text.settle())
+                else:
+                    self._text.go_on()
                 self._streamed = False
             case PermissionAsked():
                 self._asked[event.call_id] = event

@@ -139,6 +139,9 @@ SCENARIOS: dict[Code, Scenario] = {
         3,
         answer="",
     ),
+    Code.EMPTY_ANSWER: Scenario(
+        says("", times="2"), [Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.EMPTY_ANSWER], 2, answer=""
+    ),
     Code.FAILURE_BUDGET_PAUSED: Scenario(
         MISSING + MISSING, [Code.NEXT_TURN, Code.FAILURE_BUDGET_PAUSED], 2, answer="", settings={"failure_budget": 2}
     ),

@@ -50,12 +50,14 @@ POSTS_UNTIL_THE_END = {
     Kind.TIMEOUT: (11, Code.API_ERROR),
     Kind.NETWORK: (11, Code.API_ERROR),
     Kind.STALE_SOCKET: (11, Code.API_ERROR),
-    Kind.MALFORMED_RESPONSE: (11, Code.API_ERROR),
+    Kind.MALFORMED_RESPONSE: (3, Code.API_ERROR),
     Kind.UNKNOWN: (2, Code.API_ERROR),
     Kind.QUOTA_EXHAUSTED: (1, Code.API_ERROR),
     Kind.TLS: (1, Code.API_ERROR),
     Kind.BILLING: (1, Code.API_ERROR),
     Kind.MODEL_NOT_FOUND: (1, Code.API_ERROR),
+    Kind.WRONG_ADDRESS: (1, Code.API_ERROR),
+    Kind.CACHE_MARKS: (2, Code.API_ERROR),
     Kind.AUTH: (2, Code.API_ERROR),
     Kind.HISTORY_INVALID: (2, Code.API_ERROR),
     Kind.SIGNATURE: (2, Code.API_ERROR),
@@ -69,8 +71,19 @@ POSTS_UNTIL_THE_END = {
 }
 """Requests that are sent when the same fault comes for ever, and how the turn ends. Written from the requirements."""
 
-RETRIED = {kind for kind, (posts, _) in POSTS_UNTIL_THE_END.items() if posts == 11} | {Kind.UNKNOWN}
-TERMINAL = [Kind.AUTH, Kind.BILLING, Kind.QUOTA_EXHAUSTED, Kind.TLS, Kind.MODEL_NOT_FOUND, Kind.REFUSAL]
+RETRIED = {kind for kind, (posts, _) in POSTS_UNTIL_THE_END.items() if posts == 11} | {
+    Kind.UNKNOWN,
+    Kind.MALFORMED_RESPONSE,
+}
+TERMINAL = [
+    Kind.AUTH,
+    Kind.BILLING,
+    Kind.QUOTA_EXHAUSTED,
+    Kind.TLS,
+    Kind.MODEL_NOT_FOUND,
+    Kind.WRONG_ADDRESS,
+    Kind.REFUSAL,
+]
 
 
 def test_every_kind_of_fault_has_an_answer_and_an_expectation() -> None:
