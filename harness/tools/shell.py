@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Mapping
+from math import inf
 from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -111,6 +112,7 @@ def bash_tool(
         arguments=BashArguments if background is None else BackgroundArguments,
         effect=Effect.RUN,
         run=run_bash,
+        timeout_s=inf,  # the command itself has a limit
         summarise=_summary,
         preview=lambda context, arguments: visible(arguments.command),
     )

@@ -1,11 +1,11 @@
 """What a tool is: a name, a schema, an effect, and a function that answers."""
 
-import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,10 +13,10 @@ from pydantic import BaseModel, create_model
 
 from harness.events import FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
+from harness.threads import in_thread
 from harness.tools.arguments import Arguments, parse, schema_of
 from harness.tools.output import as_text, shorten
 from harness.tools.workspace import Workspace
-from harness.uninterrupted import uninterrupted
 from harness.visible import visible
 
 RESULT_CHARACTERS = 50_000
@@ -108,8 +108,8 @@ class Tool:
     arguments: type[BaseModel]
     effect: Effect
     run: Callable[[ToolContext, Any], Awaitable[ToolResult]]
-    """Takes what `parse` returned. Never raises for a failure that the tool can expect; raises CancelledError
-    only when nothing of the call is left running."""
+    """Takes what `parse` returned. Never raises for a failure that the tool can expect. Cancelled when its time is up
+    or the turn is interrupted; then it has a moment to end, and is given up if it does not."""
     summarise: Callable[[Json], str] = _first_value
     """The call in one line. Takes the raw input, right or wrong, and never raises."""
     parallel: bool = False
@@ -127,6 +127,8 @@ class Tool:
     """Calling it again with the same arguments does no harm (resilience B21); None: where it only reads."""
     polls: bool = False
     """It is meant to be called again and again until something has happened (resilience B10)."""
+    timeout_s: float | None = None
+    """Seconds a call may take; None: the setting `tool_timeout_s`; infinite: the tool keeps a limit by itself."""
 
     @property
     def repeatable(self) -> bool:
@@ -146,7 +148,12 @@ class Tool:
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
 def tool(
-    *, effect: Effect = ..., parallel: bool = ..., polls: bool = ..., name: str | None = ...
+    *,
+    effect: Effect = ...,
+    parallel: bool = ...,
+    polls: bool = ...,
+    timeout_s: float | None = ...,
+    name: str | None = ...,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -155,6 +162,7 @@ def tool(
     effect: Effect = Effect.RUN,
     parallel: bool = False,
     polls: bool = False,
+    timeout_s: float | None = None,
     name: str | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a typed function with a docstring.
@@ -170,12 +178,18 @@ def tool(
     broken tool.
 
     Without an `effect` the tool counts as one that runs things, so a person is asked first. With `polls` it may be
-    called again and again without being taken for a loop, within limits of time.
-    Raises TypeError when the function has no docstring, or an argument has no type or no name.
+    called again and again without being taken for a loop, within limits of time. `timeout_s` is its time limit in
+    seconds, instead of the setting `tool_timeout_s`; over it the call counts as a failure of the tool.
+    Raises TypeError when the function has no docstring, or an argument has no type or no name; ValueError for a time
+    limit that is not above zero.
     """
-    if function is None:
-        return lambda function: replace(_tool_of(function, effect, parallel, name), polls=polls)
-    return replace(_tool_of(function, effect, parallel, name), polls=polls)
+    if timeout_s is not None and not timeout_s > 0:
+        raise ValueError(f"timeout_s must be above zero, not {timeout_s:g}")
+
+    def made(function: Callable[..., Any]) -> Tool:
+        return replace(_tool_of(function, effect, parallel, name), polls=polls, timeout_s=timeout_s)
+
+    return made if function is None else made(function)
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:
@@ -207,7 +221,7 @@ def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name:
             if inspect.iscoroutinefunction(function):
                 returned = await function(**values)
             else:
-                returned = await uninterrupted(asyncio.to_thread(function, **values))
+                returned = await in_thread(partial(function, **values))
         except ToolError as refusal:
             return ToolResult(str(refusal), ToolOutcome.ERROR, shorten_line(str(refusal)))
         except Exception as error:  # noqa: BLE001  border: the function is not ours, and its failure must not end the turn

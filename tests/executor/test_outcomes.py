@@ -95,6 +95,7 @@ class Bench:
             workspace=self.folder,
             outputs=self.folder.parent / "outputs",
             processes=Processes(),
+            timeout_s=120.0,
             count_errors=count_errors,
             log=logging.getLogger("test"),
         )
