@@ -50,6 +50,8 @@ class ToolResult:
     """How the tool itself failed; set exactly where `outcome` is BROKEN."""
     as_of: float | None = None
     """Unix time at which the content was true, where the tool knows; None: now, or unknown (resilience A22)."""
+    undated: bool = False
+    """It may be of an earlier moment, and the tool cannot say of which."""
     plan: tuple[PlanItem, ...] | None = None
     """The sub-tasks that the call declares, all of them; None: it says nothing about them (seed 000, step 5)."""
     revision: Revision | None = None
@@ -121,8 +123,9 @@ class Tool:
     resource: Callable[[Json], str | None] | None = None
     """What the call reads or changes as a whole, such as a path; None where only a part of it is read. With it
     a result can be seen to be older than a change (resilience A22)."""
-    caches: bool = False
-    """The tool is documented to answer from a cache at times."""
+    caches: bool | None = None
+    """True: it answers from a cache at times. False: it reads what it shows at each call, so that what it says is the
+    present state. None: not known, so that evidence counts."""
     idempotent: bool | None = None
     """Calling it again with the same arguments does no harm (resilience B21); None: where it only reads."""
     polls: bool = False
