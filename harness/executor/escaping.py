@@ -16,7 +16,6 @@ from harness.escape.observations import Call
 from harness.escape.orchestrator import Action, EscapeStatus
 from harness.events import (
     BreakerCommand,
-    BreakerState,
     EscapeSet,
     Event,
     Intervened,
@@ -32,12 +31,14 @@ from harness.events import (
     StuckReported,
     ToolCall,
     ToolOutcome,
+    part_key,
 )
 from harness.executor.asker import Asker, ask_permission
 from harness.executor.behaviour import AGAIN
 from harness.executor.dispatching import Dispatching
 from harness.executor.escape_fold import EscapeFold
 from harness.executor.model_calls import ModelCalls
+from harness.executor.programs import programs_of
 from harness.executor.rollbacks import Place, Rollbacks
 from harness.executor.tool_calls import ToolCalls
 from harness.executor.waiting import Signals, unless
@@ -196,10 +197,10 @@ class Escaping:
         return answer is not None and answer.choice != "no"
 
     def _open_breaker(self, action: Action) -> None:
-        tool = action.loop.tools[-1]
-        self._intervened(action, tool, tool=tool)
-        self._dispatching.command(BreakerCommand.TRIP, tool)
-        self._say(wording.tool_off(tool))
+        tool, key = action.loop.tools[-1], self._key_of(action.loop)
+        self._intervened(action, key, tool=tool)
+        self._dispatching.command(BreakerCommand.TRIP, key)
+        self._say(wording.tool_off(key))
 
     async def _ask(self, action: Action, place: Place | None) -> None:
         """Ask the person. What they want is what the policy advises next."""
@@ -223,16 +224,24 @@ class Escaping:
 
     def _abilities(self, loop: Loop, place: Place | None) -> Abilities:
         failed = self._fold.failed
-        row = self._dispatching.row(loop.tools[-1]) if len(loop.tools) == 1 else None
+        closed = len(loop.tools) == 1 and self._dispatching.closed(self._key_of(loop))
         substitution = self._substitution(loop)
         return Abilities(
             retry=failed is not None and failed.idempotent and self._dispatching.board.viable(failed.tool),
             explore=tuple(item.text for item in self._open_items()),
             substitute=substitution[1].tool if substitution else "",
             rollback=place is not None and loop.projection is not Projection.TEXT,
-            breaker=loop.failing and row is not None and row.state is BreakerState.CLOSED,
+            breaker=loop.failing and closed,
             human=self._asker.present,
         )
+
+    def _key_of(self, loop: Loop) -> str:
+        """The breaker that would keep the failing call from being made: that of its program, where it has one."""
+        tool = loop.tools[-1]
+        call = self._fold.last_call(tool)
+        input = self._fold.behaviour.inputs.get(call.action, {}) if call else {}
+        parts = programs_of(self._fold.behaviour.tool(tool), input)
+        return part_key(tool, parts[0]) if parts else tool
 
     def _open_items(self) -> list[PlanItem]:
         """Parts of the plan that have not been begun and whose tools work."""

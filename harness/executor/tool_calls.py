@@ -31,6 +31,7 @@ from harness.executor.hooking import Hooking, with_words, words_of
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
 from harness.executor.permission_places import places_of
+from harness.executor.programs import failed_program
 from harness.executor.time_limits import StillRuns, TimeLimits
 from harness.hooks import Combined, in_one_line
 from harness.model import hook_texts, prompt
@@ -317,7 +318,8 @@ class ToolCalls:
 
     def _tell_end(self, call: ToolCall | CutCall, result: ToolResult, seconds: float) -> None:
         whole = str(result.full_output) if result.full_output else None
-        finish = finish_of(result, call.name, count_errors=self._count_errors)
+        part = failed_program(self._toolbox.get(call.name), call.input, result) if isinstance(call, ToolCall) else ""
+        finish = finish_of(result, call.name, part, count_errors=self._count_errors)
         failure = finish if isinstance(finish, Failure) else None
         self._conversation.emit(
             ToolEnded(

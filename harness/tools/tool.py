@@ -52,6 +52,8 @@ class ToolResult:
     """Unix time at which the content was true, where the tool knows; None: now, or unknown (resilience A22)."""
     undated: bool = False
     """It may be of an earlier moment, and the tool cannot say of which."""
+    missing: str = ""
+    """The program that could not be started, where the tool runs programs; empty: none, or the tool itself."""
     plan: tuple[PlanItem, ...] | None = None
     """The sub-tasks that the call declares, all of them; None: it says nothing about them (seed 000, step 5)."""
     revision: Revision | None = None
@@ -130,6 +132,8 @@ class Tool:
     """Calling it again with the same arguments does no harm (resilience B21); None: where it only reads."""
     polls: bool = False
     """It is meant to be called again and again until something has happened (resilience B10)."""
+    command_line: Callable[[Json], str | None] | None = None
+    """The command line that a call runs, for a tool that runs one: its programs have breakers of their own."""
     timeout_s: float | None = None
     """Seconds a call may take; None: the setting `tool_timeout_s`; infinite: the tool keeps a limit by itself."""
 
