@@ -16,6 +16,7 @@ SAID_CHARACTERS = 4_000
 ENDS = {
     TransitionCode.COMPLETED: AgentEnd.ANSWERED,
     TransitionCode.MAX_TURNS: AgentEnd.LIMIT,
+    TransitionCode.WAIT_LIMIT: AgentEnd.LIMIT,
     TransitionCode.BUDGET_EXHAUSTED: AgentEnd.LIMIT,
     TransitionCode.FAILURE_BUDGET_PAUSED: AgentEnd.PAUSED,
     TransitionCode.LOOP_STOPPED: AgentEnd.STUCK,

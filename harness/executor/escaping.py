@@ -14,6 +14,7 @@ from harness.escape.digests import action_of
 from harness.escape.ladder import Abilities
 from harness.escape.observations import Call
 from harness.escape.orchestrator import Action, EscapeStatus
+from harness.escape.waits import Advice, Over, Pause
 from harness.events import (
     BreakerCommand,
     EscapeSet,
@@ -23,6 +24,7 @@ from harness.events import (
     LoopAnswered,
     LoopAsked,
     LoopChoice,
+    Notice,
     Origin,
     PlanItem,
     Projection,
@@ -139,6 +141,24 @@ class Escaping:
                     await self._ask(action, place)
                 case Rung.STOP:
                     return self._stop(action)
+        return ""
+
+    async def wait(self) -> str:
+        """Do what is due about a wait: advise, pause, or end it. Returns why the turn has to end; empty: it goes on."""
+        orchestrator, interrupt = self._orchestrator, self._signals.interrupt
+        due = (
+            self._fold.waits.due(orchestrator.policy.waits) if orchestrator.active and not interrupt.is_set() else None
+        )
+        match due:
+            case Advice():
+                self._conversation.emit(Notice("info", wording.waits(due.summary, due.same, "the model is told how")))
+                self._say(wording.how_to_wait(due.summary, due.same))
+            case Pause():
+                pause = f"pausing for {due.seconds:.0f} s before it may ask again"
+                self._conversation.emit(Notice("info", wording.waits(due.summary, due.same, pause)))
+                await unless(interrupt, self._slept(due.seconds))
+            case Over():
+                return wording.waited_out(due.summary, due.same, due.waited_s)
         return ""
 
     # ── the rungs ───────────────────────────────────────────────────────────────────────────────

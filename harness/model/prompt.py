@@ -232,6 +232,11 @@ LOOP_NOTE = (
     "begin with something that has not been tried.)"
 )
 
+WAIT_NOTE = (
+    "(The turn was ended here because it waited too long for something that did not change. If you are asked to go on, "
+    "look once how it stands.)"
+)
+
 
 def own_command_note(command: str, result: str) -> str:
     """Tells the model what the person ran and what came of it; `result` ends with the exit code in brackets."""
