@@ -396,12 +396,14 @@ class Agent:
                 say.emit(Transition(step, decision.code, decision.reason, *counted(decision, self._limits)))
 
     async def _after_tools(self, turn: Turn) -> Stop | None:
-        """What ends the turn after a tool round: a person, a hook, the breakers, a loop that nothing frees, a limit."""
+        """What ends the turn after a tool round: a user, a hook, breakers, a loop nothing frees, a wait, a limit."""
         paused = self.dispatching.paused
         stuck = "" if paused else await self.escaping.look()
+        waited = "" if paused or stuck else await self.escaping.wait()
         interrupted = self._signals.interrupt.is_set()
         hooked = self.hooking.stopped
-        stop = after_tools(turn.state, self._limits, interrupted=interrupted, hooked=hooked, paused=paused, stuck=stuck)
+        ends = {"hooked": hooked, "paused": paused, "stuck": stuck, "waited": waited}
+        stop = after_tools(turn.state, self._limits, interrupted=interrupted, **ends)
         if stop is None:
             self._bounds.deliver()
         return stop

@@ -173,7 +173,7 @@ class Hiring:
 def _hand_down(employer: "Agent", agent: "Agent") -> None:
     """What is known to fail for one need not be found out by the other at the same price (seed 000, step 1)."""
     board = employer.dispatching.board
-    for tool in agent.toolbox.names:
-        if tool in board.tools and board.breaker(tool).state is not BreakerState.CLOSED:
-            isolated = board.breaker(tool).isolated
-            agent.dispatching.command(BreakerCommand.ISOLATE if isolated else BreakerCommand.TRIP, tool)
+    for row in board.rows():
+        if row.state is not BreakerState.CLOSED and agent.dispatching.board.knows(row.tool):
+            isolated = board.breaker(row.tool).isolated
+            agent.dispatching.command(BreakerCommand.ISOLATE if isolated else BreakerCommand.TRIP, row.tool)

@@ -160,6 +160,7 @@ def wired(
         outputs=outputs,
         processes=processes,
         count_errors=settings.count_errors,
+        timeout_s=settings.tool_timeout_s,
         log=log,
         remember=shared.granting.remember,
     )

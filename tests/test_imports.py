@@ -17,7 +17,7 @@ import harness
 
 PACKAGE = Path(harness.__file__).parent
 
-GROUND = {"errors", "secret", "clock", "visible", "uninterrupted", "front_matter"}
+GROUND = {"errors", "secret", "clock", "visible", "uninterrupted", "threads", "front_matter"}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
 ROOMS = {
@@ -72,6 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clock": {"events"},
     "visible": {"events"},
     "uninterrupted": {"events"},
+    "threads": {"events"},
     "front_matter": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},

@@ -135,6 +135,8 @@ from harness.events.health import (
     Route,
     Score,
     Severity,
+    key_of,
+    part_key,
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
@@ -294,5 +296,7 @@ __all__ = [
     "WorkReplaced",
     "decode",
     "encode",
+    "key_of",
     "name_of",
+    "part_key",
 ]

@@ -192,6 +192,7 @@ class TransitionCode(StrEnum):
     BUDGET_EXHAUSTED = "budget_exhausted"
     FAILURE_BUDGET_PAUSED = "failure_budget_paused"
     LOOP_STOPPED = "loop_stopped"
+    WAIT_LIMIT = "wait_limit"
 
 
 OWN_COMMAND = "shell-"

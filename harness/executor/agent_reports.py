@@ -17,6 +17,7 @@ ENDS = {
     TransitionCode.COMPLETED: AgentEnd.ANSWERED,
     TransitionCode.EMPTY_ANSWER: AgentEnd.SILENT,
     TransitionCode.MAX_TURNS: AgentEnd.LIMIT,
+    TransitionCode.WAIT_LIMIT: AgentEnd.LIMIT,
     TransitionCode.BUDGET_EXHAUSTED: AgentEnd.LIMIT,
     TransitionCode.FAILURE_BUDGET_PAUSED: AgentEnd.PAUSED,
     TransitionCode.LOOP_STOPPED: AgentEnd.STUCK,

@@ -119,11 +119,13 @@ def after_tools(
     hooked: str = "",
     paused: str = "",
     stuck: str = "",
+    waited: str = "",
 ) -> Stop | None:
     """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 14, 17).
 
     `hooked` says why a tool hook wants the turn to end, `paused` why the breakers want a pause (resilience A12),
-    `stuck` why the escape mechanism wants the turn to end (resilience B25); empty: they do not.
+    `stuck` why the escape mechanism wants the turn to end (resilience B25), `waited` why a wait has to end (B10);
+    empty: they do not.
     """
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
@@ -134,6 +136,8 @@ def after_tools(
         return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
     if stuck:
         return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
+    if waited:
+        return Stop(state, waited, TransitionCode.WAIT_LIMIT)
     if limits.max_steps is not None and state.steps >= limits.max_steps:
         reason = f"stopped after {state.steps} model calls with tools (--max-turns {limits.max_steps})"
         return Stop(state, reason, TransitionCode.MAX_TURNS)

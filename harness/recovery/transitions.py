@@ -1,7 +1,8 @@
 """The transition codes as a table: why the loop goes round, or why a turn ends.
 
-Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), and
-one for a model that says nothing. The table is data: tests enumerate it, `harness transitions` prints it, and
+Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), one
+for an agent that waits too long (B10), and one for a model that says nothing. The table is data: tests enumerate it,
+`harness transitions` prints it, and
 `docs/transitions.md` is generated from it. A code that no scripted scenario can reach yet names in `reserved` the part
 of the program that will reach it.
 """
@@ -178,6 +179,13 @@ _ROWS = (
         "the agent goes in circles and nothing freed it, or its replies repeat themselves",
         "a report of what repeats and what was tried; the session stays usable",
         "the quotas of the ladder; a new prompt begins again",
+    ),
+    _ends(
+        Code.WAIT_LIMIT,
+        3,
+        "the agent asked again and again how something stands, and the answer stayed the same for too long",
+        "the answer so far stands; the session stays usable",
+        "an hour (wait_total_s), after advice and growing pauses",
     ),
     _ends(
         Code.STOP_HOOK_PREVENTED,

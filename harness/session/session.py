@@ -305,7 +305,7 @@ class Session:
 
     def _known(self, tool: str) -> str:
         toolbox = self._agent.toolbox
-        if tool in toolbox.names:
+        if tool.partition(":")[0] in toolbox.names:  # "bash:npm" is a part of bash
             return tool
         near = toolbox.nearest(tool)
         hint = f"did you mean {near}?" if near else f"there are {', '.join(toolbox.names)}."

@@ -118,6 +118,8 @@ class Settings(BaseModel):
     """Tool rounds without a word about an open plan, after which the model is reminded of it; 0: never."""
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
+    tool_timeout_s: Seconds = 120.0
+    """Seconds any other tool may take that names no limit of its own; over it the call counts as a failure."""
 
     background_timeout_s: Seconds = 3_600.0
     """Seconds a command in the background may take unless the model asks for another limit."""

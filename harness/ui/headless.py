@@ -38,6 +38,7 @@ SUBTYPES = {
     TransitionCode.MAX_TURNS: "error_max_turns",
     TransitionCode.FAILURE_BUDGET_PAUSED: "error_failure_budget",
     TransitionCode.LOOP_STOPPED: "error_loop",
+    TransitionCode.WAIT_LIMIT: "error_wait_limit",
     TransitionCode.ABORTED_STREAMING: "interrupted",
     TransitionCode.ABORTED_TOOLS: "interrupted",
 }

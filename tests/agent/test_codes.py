@@ -151,6 +151,13 @@ SCENARIOS: dict[Code, Scenario] = {
         7,
         answer="",
     ),
+    Code.WAIT_LIMIT: Scenario(
+        calls('{ name = "bash", input = { command = "test -f done" } }', times='"forever"'),
+        [*[Code.NEXT_TURN] * 9, Code.WAIT_LIMIT],
+        10,
+        answer="",
+        settings={"escape_policy": "wait_total_s=40"},
+    ),
     Code.COMPACTION_THRASH: Scenario(
         "".join(too_long() + calls(run(f"look{number}")) for number in range(4)) + summarises(),
         [*[Code.REACTIVE_COMPACT_RETRY, Code.NEXT_TURN] * 3, Code.COMPACTION_THRASH],

@@ -46,7 +46,7 @@ BASE = {
     "max_turns",
 }
 NEWER = {"api_error", "compaction_thrash", "malformed_tool_use", "budget_exhausted", "failure_budget_paused"}
-OWN = {"loop_stopped", "empty_answer"}
+OWN = {"loop_stopped", "wait_limit", "empty_answer"}
 CONTINUES = {
     "next_turn",
     "max_output_tokens_escalate",
@@ -78,6 +78,7 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.ABORTED_TOOLS: lambda: after_tools(FRESH, LIMITS, interrupted=True),
     Code.FAILURE_BUDGET_PAUSED: lambda: after_tools(FRESH, LIMITS, interrupted=False, paused="the budget is used up"),
     Code.LOOP_STOPPED: lambda: after_tools(FRESH, LIMITS, interrupted=False, stuck="bash repeats itself"),
+    Code.WAIT_LIMIT: lambda: after_tools(FRESH, LIMITS, interrupted=False, waited="the job does not end"),
     Code.HOOK_STOPPED: lambda: after_tools(FRESH, LIMITS, interrupted=False, hooked="guard: not here"),
     Code.STOP_HOOK_BLOCKING: lambda: at_the_end(DONE, LIMITS, objection="the tests fail"),
     Code.STOP_HOOK_PREVENTED: lambda: at_the_end(DONE, LIMITS, prevented="enough for today"),
@@ -133,6 +134,7 @@ def test_every_code_that_goes_on_names_what_ends_it() -> None:
         (Code.COMPACTION_THRASH, 3),
         (Code.FAILURE_BUDGET_PAUSED, 3),
         (Code.LOOP_STOPPED, 3),
+        (Code.WAIT_LIMIT, 3),
         (Code.STOP_HOOK_PREVENTED, 3),
         (Code.HOOK_STOPPED, 3),
         (Code.ABORTED_STREAMING, 130),
