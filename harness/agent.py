@@ -208,11 +208,11 @@ class Agent:
         Closing the iterator early ends the turn and whatever it was running. A turn that is asked for while another
         runs waits for its end.
         """
-        return self._turns.events(partial(self._run, prompt))
+        return self._turns.events(partial(self._run_wanted, prompt))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
-        return self._turns.events(partial(self._run, None))
+        return self._turns.events(partial(self._run_wanted, None))
 
     def deliver(self) -> AsyncGenerator[Event, None]:
         """Let the model go on with what has arrived from the background; a turn without a prompt.
@@ -360,6 +360,15 @@ class Agent:
 
     # ── the turn ────────────────────────────────────────────────────────────────────────────────
 
+    async def _run_wanted(self, prompt: str | None) -> None:
+        """A turn that the user, or the parent of a subagent, wants."""
+        if self._employer is None:
+            self._shared.retries.begin_turn()
+            await self._run(prompt)
+            return
+        with self._shared.retries.subagent_at_work():
+            await self._run(prompt)
+
     async def _run_arrivals(self) -> None:
         if self.crew is not None and self.crew.incoming.waiting:
             await self._run(None)
@@ -482,9 +491,11 @@ class Agent:
                     return decision
 
     def _decide(self, state: TurnState, outcome: Outcome, situation: Situation) -> Decision:
+        situation = self._calls.with_shared_retries(situation)
         decision = self._policies.decide(state, outcome, self._limits, situation)
         if not isinstance(decision, Decision):
             raise TypeError(f"Policies(decide=…) has to return a decision of harness.recovery, not {decision!r}")
+        self._calls.decided(state, decision)
         return decision
 
     def _spent(self, turn: Turn) -> Stop | None:

@@ -117,7 +117,7 @@ def wired(
     limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
     signals = Signals()
     turns = TurnTaking(conversation)
-    shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem)
+    shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem, emit=conversation.emit)
     connection, processes = shared.connection, shared.processes
     if not hired:
         asker = shared.asker
@@ -137,6 +137,7 @@ def wired(
         system=system_blocks(sections),
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
+        retries=shared.retries,
     )
     numbers = policies.breakers or dispatch_limits(settings)
     board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)

@@ -129,6 +129,9 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
         return stop(state, fault, f"gave up after {state.retries} retries")
     if state.turn_retries >= limits.retries_per_turn:
         return stop(state, fault, f"gave up: {state.turn_retries} retries in this turn")
+    if situation.shared_retries < 1:
+        spent = stop(state, fault, "gave up: the retries that all agents share are used up")
+        return replace(spent, retries_spent=True)
     retry = state.retries + 1
     seconds = delay_s(retry, fault.retry_after_s, situation.chance)
     wait = Wait(seconds, retry, fault.kind)

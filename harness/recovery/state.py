@@ -163,5 +163,7 @@ class Situation:
     """What shortening old tool results would save at once. Only counted if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0
     """What the session has cost."""
+    shared_retries: float = inf
+    """Retries left in the budget that all agents of the program share; infinite while one works alone."""
     largest: str = ""
     """The largest message of the history, in words."""

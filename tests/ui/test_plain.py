@@ -19,6 +19,7 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     PlanReminded,
+    RetryBudgetSpent,
     RetryScheduled,
     Rung,
     TextDelta,
@@ -188,3 +189,9 @@ def test_durations_and_amounts_read_well() -> None:
         "3 min 20 s",
     ]
     assert [dollars(value) for value in (0.0, 0.0123, 1.5)] == ["$0.0000", "$0.0123", "$1.50"]
+
+
+def test_that_no_retry_is_left_for_all_agents_is_one_line() -> None:
+    told = "✗ no more retries: the agents together have used all they share, 12 retries for 20 requests\n"
+    assert printed([RetryBudgetSpent(20, 12)]) == told
+    assert "1 retry for 1 request\n" in printed([RetryBudgetSpent(1, 1)])

@@ -200,6 +200,8 @@ def _events(panel: Panel, width: int) -> Iterator[Content]:
     if runs and view.continuations:
         of = f" of {view.most_continuations}" if view.most_continuations else ""
         yield _event("…", f"continuation {view.continuations}{of}")
+    if (spent := view.retries_spent) is not None:
+        yield _event("✗", f"no retries left: {spent.retries:,} for {plural(spent.requests, 'request')} of all agents")
     if (done := view.compacted) is not None and done.succeeded:
         sizes = f"{count(done.tokens_before)} → {count(done.tokens_after)} tokens"
         how = f", by {done.method}" if width >= ROOMY else ""
