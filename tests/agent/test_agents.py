@@ -412,12 +412,18 @@ async def test_twenty_agents_before_a_server_that_fails_make_no_more_attempts_th
             assert spent.retries >= 10
             of_agents = [body for body in here.bodies if "task" not in {tool["name"] for tool in body["tools"]}]
             made, before = len(of_agents) - before, len(of_agents)
-            assert 30 <= made <= bound
+            assert 31 <= made <= bound  # ten, and one more that the requests have added
             assert Counter(event.end for event in turn.of(AgentEnded)) == {AgentEnd.FAILED: 20}
         assert all("Internal server error; gave up: the retries that all" in one["content"] for one in turn.results)
         assert here.agents is not None
         journals = [here.of_agent(path) for path in here.agents.glob("*.jsonl")]
         assert sum(any(isinstance(event, RetryBudgetSpent) for event in events) for events in journals) == 40
+
+
+async def test_a_retry_is_no_request_and_the_step_after_it_is_one(tmp_path: Path) -> None:
+    script = calls(task()) + hired(fails(500)) + hired(calls(run("one"))) + hired(fails(500)) + says("A pity.")
+    async with stage(tmp_path, script, retry_burst=1) as here:
+        assert (await here.turn()).of(RetryBudgetSpent) == [RetryBudgetSpent(requests=2, retries=1)]
 
 
 async def test_one_agent_has_all_the_retries_of_a_request_and_so_has_its_parent_after_it(tmp_path: Path) -> None:
