@@ -264,7 +264,7 @@ class Agent:
         """Do not wait for this model any longer: drop a silent connection, and go on with the next fallback for the
         rest of the turn. Raises HarnessError when there is none to turn to."""
         if not any(model != self.model for model in self.settings.fallback_models):
-            raise HarnessError("There is no other model to ask; name one with --fallback-model.")
+            raise HarnessError("There is no other model to ask; name one in fallback_models (--fallback-model).")
         if self.other_model is None:
             waits = "every fallback was asked already" if self._asking else "no model is being waited for"
             raise HarnessError(f"There is no other model to turn to now: {waits}.")

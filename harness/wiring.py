@@ -141,7 +141,7 @@ def wired(
     )
     numbers = policies.breakers or dispatch_limits(settings)
     board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)
-    dispatching = Dispatching(board, conversation, clock)
+    dispatching = Dispatching(board, conversation, clock, attended=asker.present)
     labels = Labels(strict=settings.strict_freshness)
     hooking = Hooking(
         hooks,

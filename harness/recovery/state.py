@@ -108,6 +108,9 @@ class TurnState:
     """Times in this turn that a stop hook objected to its end. Never counted anew: what the model does in between
     may be anything, and only an end without objection shows that the hook is content."""
 
+    attended: bool = True
+    """A user is there who can type commands; otherwise advice names none."""
+
     @property
     def endpoint(self) -> Breaker:
         """The breaker of the current model."""

@@ -126,6 +126,8 @@ class Settings(BaseModel):
 
     background_timeout_s: Seconds = 3_600.0
     """Seconds a command in the background may take unless the model asks for another limit."""
+    background_wait_s: SecondsOrNone = 300.0
+    """Seconds that -p, and a pipe at its end, wait for background commands before they are ended. 0: no wait."""
     max_concurrent: CountOrNone = 5
     """Agents that work at the same time; with `shared_gate` those of all your sessions on this machine. 0: none."""
     max_queue_size: CountOrNone = 20

@@ -61,6 +61,9 @@ def line_of(event: Event) -> Line | None:
             return Line("↻", event.reason, Tone.TROUBLE)
         case CompactionStarted():
             return Line("◌", f"compacting a history of about {event.tokens_before:,} tokens")
+        case CompactionEnded(succeeded=True) if event.tokens_after >= event.tokens_before:
+            sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
+            return Line("✗", f"compaction gained nothing: {sizes}", Tone.TROUBLE)
         case CompactionEnded(succeeded=True, drained=drained) if drained:
             results = "one old tool result" if len(drained) == 1 else f"{len(drained)} old tool results"
             sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"

@@ -205,7 +205,8 @@ def _events(panel: Panel, width: int) -> Iterator[Content]:
     if (done := view.compacted) is not None and done.succeeded:
         sizes = f"{count(done.tokens_before)} → {count(done.tokens_after)} tokens"
         how = f", by {done.method}" if width >= ROOMY else ""
-        yield _event("✂", f"compacted {sizes}{how}", TROUBLE if runs else QUIET)
+        what = "compacted" if done.tokens_after < done.tokens_before else "compaction gained nothing:"
+        yield _event("✂", f"{what} {sizes}{how}", TROUBLE if runs else QUIET)
     elif done is not None:
         yield _event("✂", f"compaction failed: {flat(done.detail)}")
     last = view.transition
