@@ -62,6 +62,7 @@ AGENT_LEVEL = {
     "instructions",
     "prompt_parts",
     "context_use",
+    "policies",
 }
 FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "doctor_session", "__main__"}
 
@@ -102,7 +103,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         ("cli", "commands", "viewing", "doctor", "doctor_session", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT
     ),
     "commands": {*ROOMS, *AGENT_LEVEL, *GROUND, *FRONT, "graphs", "lessons"},
-    "": {"agent", "hooks", "tools"},
+    "": {"agent", "hooks", "policies", "session", "tools"},
 }
 """For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""
 

@@ -177,8 +177,11 @@ def question(loop: Loop) -> str:
     return f"The agent goes in a circle: {described(loop)}. What now?"
 
 
-def next_steps(loop: Loop, tried: Sequence[Attempt]) -> tuple[str, ...]:
-    """What a person can do about a loop that ended a turn, the likeliest first."""
+def next_steps(loop: Loop, tried: Sequence[Attempt], *, attended: bool = True) -> tuple[str, ...]:
+    """What a person can do about a loop that ended a turn, the likeliest first.
+
+    `attended`: a user is there who can type commands; otherwise none is named.
+    """
     tools = ", ".join(loop.tools) or "the last call"
     steps = []
     if loop.failing and loop.error is ErrorClass.TRANSIENT:
@@ -192,6 +195,8 @@ def next_steps(loop: Loop, tried: Sequence[Attempt]) -> tuple[str, ...]:
     else:
         steps.append(f"say what the agent should do with what {tools} brought")
     steps.append("ask for a smaller part of the task, in a new message")
+    if not attended:
+        return tuple(steps)
     if all(one.rung is not Rung.ROLLBACK for one in tried):
         steps.append("/rewind to before the loop")
     steps.append("/loops shows what repeated and what was tried")

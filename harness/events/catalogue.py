@@ -220,6 +220,17 @@ class RetryEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RetryBudgetSpent(Event):
+    """The retries that all agents of the program share are used up: the request ends with its last error. In the
+    conversation of the user once a turn, in that of a subagent each time one of its retries is refused."""
+
+    requests: int
+    """Requests of the turn that were counted: those made while subagents were at work."""
+    retries: int
+    """Retries of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class WaitOffered(Event):
     """The server asks for a wait so long that the person decides (recovery B3)."""
 

@@ -49,8 +49,10 @@ CHECK_S = 2.0
 class Dispatching:
     """Asks the board about the calls of one conversation, and tells it what came of them."""
 
-    def __init__(self, board: Board, conversation: Conversation, clock: Clock) -> None:
+    def __init__(self, board: Board, conversation: Conversation, clock: Clock, *, attended: bool = True) -> None:
+        """`attended`: a user is there who can type commands; otherwise reports name none."""
         self._board = board
+        self._attended = attended
         self._dispatcher = Dispatcher(board)
         self._conversation = conversation
         self._clock = clock
@@ -183,6 +185,7 @@ class Dispatching:
             board.budget.log,
             board.budget.not_logged,
             groups=board.cascades,
+            attended=self._attended,
         )
 
     def pause(self) -> None:

@@ -237,7 +237,9 @@ class Escaping:
         self._intervened(action)
         tried = self._fold.tried(loop.signature)
         steps = loop.period * loop.copies
-        self._conversation.emit(StuckReported(loop, step, tried, steps, wording.next_steps(loop, tried)))
+        self._conversation.emit(
+            StuckReported(loop, step, tried, steps, wording.next_steps(loop, tried, attended=self._asker.present))
+        )
         return f"stopped in a circle: {wording.described(loop)}"
 
     # ── what can be done about a loop ───────────────────────────────────────────────────────────

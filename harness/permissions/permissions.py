@@ -55,7 +55,7 @@ class Permissions:
                 return self._looking(judgement, "each call of the agent is decided by itself")
             case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
                 why = f"this session only reads, and {request.tool} {_verb(request.effect)}"
-                return Deny(f"{why}; only the person can change that, with /mode or --yolo", by="mode")
+                return Deny(f"{why}; only the user can change its permission mode", by="mode")
             case _ if judgement is None:
                 return self._by_answer(request) or self._by_mode(request)
             case _:

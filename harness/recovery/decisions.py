@@ -138,6 +138,8 @@ class Stop(Decision):
     code: TransitionCode
     keep: tuple[Block, ...] = ()
     """Blocks of the last reply that join the history."""
+    retries_spent: bool = field(default=False, kw_only=True)
+    """Another retry was due, and the budget that all agents share had none left."""
 
 
 def speakable(content: tuple[Block, ...]) -> tuple[Block, ...]:

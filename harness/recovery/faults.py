@@ -24,7 +24,7 @@ from harness.recovery.decisions import (
 )
 from harness.recovery.responses import RESPONSES, RETRIED, Response
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
-from harness.recovery.wording import advice
+from harness.recovery.wording import advice, continuations, retries, shorter, start_over
 
 ROOMY = 32_768
 """Tokens of a window in which the program can work; what is advised where one is too small."""
@@ -109,7 +109,7 @@ def _cut_short(state: TurnState, fault: Fault, limits: RecoveryLimits) -> Decisi
     if fault.calls:
         return RunTools(good, fault.message, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
     if state.continuations >= limits.continuations:
-        reason = f"{fault.message}, also after {limits.continuations} continuations; what came before is kept"
+        reason = f"{fault.message}, also after {continuations(limits.continuations)}; what came before is kept"
         return Stop(state, reason, TransitionCode.LOOP_STOPPED, speakable(fault.kept))
     again = replace(good, continuations=state.continuations + 1)
     reason = "the reply repeated itself; asking to go on without repeating"
@@ -146,9 +146,12 @@ def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, s
 def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """Wait and send again, unless a budget is used up. Nothing is slept before giving up."""
     if state.retries >= limits.retries_per_request:
-        return stop(state, fault, f"gave up after {state.retries} retries")
+        return stop(state, fault, f"gave up after {retries(state.retries)}")
     if state.turn_retries >= limits.retries_per_turn:
-        return stop(state, fault, f"gave up: {state.turn_retries} retries in this turn")
+        return stop(state, fault, f"gave up: {retries(state.turn_retries)} in this turn")
+    if situation.shared_retries < 1:
+        spent = stop(state, fault, "gave up: the retries that all agents share are used up")
+        return replace(spent, retries_spent=True)
     retry = state.retries + 1
     seconds = delay_s(retry, fault.retry_after_s, situation.chance)
     wait = Wait(seconds, retry, fault.kind)
@@ -200,17 +203,19 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
     if misfit := _misfit(fault, situation):
         return Stop(state, misfit, too_long)
     if not limits.compaction:
-        reason = f"{fault.message}; compaction is off: shorten the conversation with /compact or /clear"
+        reason = f"{fault.message}; compaction is off: {shorter(state.attended)}"
         return Stop(state, reason, too_long)
     excess = _excess(state, fault)
     if excess is not None and not state.drained and not state.compacted and situation.drainable_tokens >= excess:
         reason = f"{fault.message}; shortening old tool results"
         return Drain(replace(state, drained=True), reason, excess, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
     if state.compacted:
-        reason = f"still too long after compaction ({fault.message}); {advice(fault.kind)}"
+        reason = f"still too long after compaction ({fault.message}); {advice(fault.kind, attended=state.attended)}"
         return Stop(state, reason, too_long)
     if state.overflows.thrashing(state.steps):
-        reason = f"{fault.message}; compaction does not help any more: {situation.largest}; start over with /clear"
+        reason = (
+            f"{fault.message}; compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
+        )
         return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
     overflows = state.overflows.compacting(state.steps)
     compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
@@ -266,7 +271,7 @@ def _excess(state: TurnState, fault: Fault) -> int | None:
 def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
     """The end of the turn, with the fault, why nothing more is tried, and what a person can do."""
     code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
-    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind)) if part)
+    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind, attended=state.attended)) if part)
     keep = () if fault.kind is FaultKind.REFUSAL else speakable(fault.kept)
     return Stop(state, reason, code, keep)
 

@@ -15,6 +15,7 @@ from harness.recovery.faults import broke_behind_an_answer, decide_fault, no_roo
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.recovery.wording import shorter, start_over
 
 
 def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -73,14 +74,14 @@ def before_request(
         return Drain(state, f"{used}; shortening old tool results", surplus)
     if limits.compaction and not health.off:
         if health.thrashing(step):
-            reason = f"compaction does not help any more: {situation.largest}; start over with /clear"
+            reason = f"compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
             return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
         reason = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
         return Compact(state, reason, None, None)
     if situation.prompt_tokens >= levels.block and not limits.compaction:
         reason = (
             f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used and compaction is off; "
-            "shorten the conversation with /compact or /clear"
+            f"{shorter(state.attended)}"
         )
         if situation.fixed_tokens >= levels.block:
             reason = no_room(situation, situation.window)
@@ -132,14 +133,15 @@ def after_tools(
     if hooked:
         return Stop(state, f"a hook ended the turn: {hooked}", TransitionCode.HOOK_STOPPED)
     if paused:
-        reason = f"paused: {paused}; go on by /retry, or by --continue with a prompt"
+        reason = f"paused: {paused}" + ("; go on by /retry, or with a prompt" if state.attended else "")
         return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
     if stuck:
         return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
     if waited:
         return Stop(state, waited, TransitionCode.WAIT_LIMIT)
     if limits.max_steps is not None and state.steps >= limits.max_steps:
-        reason = f"stopped after {state.steps} model calls with tools (--max-turns {limits.max_steps})"
+        calls = "1 model call" if state.steps == 1 else f"{state.steps} model calls"
+        reason = f"stopped after {calls} with tools (--max-turns {limits.max_steps})"
         return Stop(state, reason, TransitionCode.MAX_TURNS)
     return None
 
@@ -157,7 +159,8 @@ def at_the_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", preve
     if not objection:
         return stop
     if state.objections >= limits.objections:
-        reason = f"a stop hook still objects after {state.objections} more rounds: {in_short}"
+        rounds = "1 more round" if state.objections == 1 else f"{state.objections} more rounds"
+        reason = f"a stop hook still objects after {rounds}: {in_short}"
         return replace(stop, reason=reason, code=code)
     again = replace(state, objections=state.objections + 1)
     return Continue(again, in_short, (), Nudge.OBJECTION, objection=objection, code=TransitionCode.STOP_HOOK_BLOCKING)

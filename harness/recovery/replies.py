@@ -6,6 +6,7 @@ from harness.events import Reply, TransitionCode
 from harness.recovery import output_cap
 from harness.recovery.decisions import Continue, Decision, Nudge, Resend, RunTools, Stop, speakable
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
+from harness.recovery.wording import continuations
 
 
 def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -45,7 +46,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
 def _continue_cut(state: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
     if state.continuations >= limits.continuations:
         reason = (
-            f"the answer was still cut after {limits.continuations} continuations; "
+            f"the answer was still cut after {continuations(limits.continuations)}; "
             "the text so far is kept: ask for the rest in smaller parts"
         )
         return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED, speakable(reply.content))
@@ -64,7 +65,7 @@ def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decisio
         reason = (
             f"{malformed} replies in a row asked for tools in a form that cannot be run "
             f"({reply.cut_calls[-1].name}: {reply.cut_calls[-1].why}); "
-            "try again, or use another model with /model"
+            f"try again, or use another model{' with /model' * good.attended}"
         )
         return Stop(counted, reason, TransitionCode.MALFORMED_TOOL_USE, speakable(reply.content))
     names = ", ".join([call.name for call in reply.calls] + [f"{call.name} (cut)" for call in reply.cut_calls])

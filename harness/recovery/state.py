@@ -115,6 +115,9 @@ class TurnState:
     """Times in this turn that a stop hook objected to its end. Never counted anew: what the model does in between
     may be anything, and only an end without objection shows that the hook is content."""
 
+    attended: bool = True
+    """A user is there who can type commands; otherwise advice names none."""
+
     @property
     def endpoint(self) -> Breaker:
         """The breaker of the current model."""
@@ -171,6 +174,8 @@ class Situation:
     """What shortening old tool results would save at once. Only counted if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0
     """What the session has cost."""
+    shared_retries: float = inf
+    """Retries left in the budget that all agents of the program share; infinite while one works alone."""
     largest: str = ""
     """The largest message of the history, in words."""
     system_tokens: int = 0

@@ -2,9 +2,8 @@
 
 Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), one
 for an agent that waits too long (B10), and one for a model that says nothing. The table is data: tests enumerate it,
-`harness transitions` prints it, and
-`docs/transitions.md` is generated from it. A code that no scripted scenario can reach yet names in `reserved` the part
-of the program that will reach it.
+`harness transitions` prints it, and `docs/transitions.md` is generated from it. A code that no scripted scenario can
+reach yet names in `reserved` the part of the program that will reach it.
 """
 
 from collections.abc import Mapping

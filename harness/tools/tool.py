@@ -187,8 +187,8 @@ def tool(
     Without an `effect` the tool counts as one that runs things, so a person is asked first. With `polls` it may be
     called again and again without being taken for a loop, within limits of time. `timeout_s` is its time limit in
     seconds, instead of the setting `tool_timeout_s`; over it the call counts as a failure of the tool.
-    Raises TypeError when the function has no docstring, or an argument has no type or no name; ValueError for a time
-    limit that is not above zero.
+    Raises TypeError when it is not a function, is a generator, has no docstring, or an argument has no type or no name;
+    ValueError for a time limit that is not above zero.
     """
     if timeout_s is not None and not timeout_s > 0:
         raise ValueError(f"timeout_s must be above zero, not {timeout_s:g}")
@@ -200,7 +200,12 @@ def tool(
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:
+    if not inspect.isfunction(function) and not inspect.ismethod(function):
+        what = f"{function.name} is a tool already" if isinstance(function, Tool) else f"{function!r} is no function"
+        raise TypeError(f"{what}; put @tool above a def with types and a docstring")
     name = name or function.__name__
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"the tool {name} is a generator; let it return a text or a list instead of yielding")
     description = inspect.getdoc(function)
     if not description:
         raise TypeError(f"the tool {name} needs a docstring: the model chooses tools by it")
@@ -229,6 +234,10 @@ def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name:
                 returned = await function(**values)
             else:
                 returned = await in_thread(partial(function, **values))
+                if inspect.isawaitable(returned):  # a plain wrapper around an async function
+                    returned = await returned
+            if inspect.isgenerator(returned) or inspect.isasyncgen(returned):
+                raise TypeError(f"it returned a {type(returned).__name__}; let it return a text or a list")
         except ToolError as refusal:
             return ToolResult(str(refusal), ToolOutcome.ERROR, shorten_line(str(refusal)))
         except Exception as error:  # noqa: BLE001  border: the function is not ours, and its failure must not end the turn

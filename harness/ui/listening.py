@@ -47,9 +47,12 @@ async def line_or_arrival(session: Session, keyboard: Keyboard, plain: Plain) ->
     return None
 
 
-async def arrival(session: Session) -> bool:
-    """Wait for what the agents in the background bring. False: that was all. Raises Ended when a signal comes."""
-    arrivals = Arrivals(session)
+async def arrival(session: Session, plain: Plain) -> bool:
+    """Wait for what the agents and commands in the background bring. False: that was all.
+
+    Raises Ended when a signal comes.
+    """
+    arrivals = Arrivals(session, session.settings.background_wait_s, plain.say)
     with heeding() as signalled:
         signalled.interrupts(arrivals.stop)
         come = await arrivals.come()

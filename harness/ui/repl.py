@@ -236,10 +236,10 @@ class _Repl:
         return line
 
     def _brings_more(self, session: Session) -> bool:
-        """The input has ended: wait for what the agents in the background bring. False: that was all."""
+        """The input has ended: wait for what works in the background. False: that was all."""
         self._held = False
         with self._showing(self._plain.show):
-            return self._runner.run(arrival(session))
+            return self._runner.run(arrival(session, self._plain))
 
     def _obey(self, line: str, session: Session) -> Session | None:
         """Do what a line says. Returns the session to go on with, None when the person leaves."""

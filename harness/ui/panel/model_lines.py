@@ -200,10 +200,13 @@ def _events(panel: Panel, width: int) -> Iterator[Content]:
     if runs and view.continuations:
         of = f" of {view.most_continuations}" if view.most_continuations else ""
         yield _event("…", f"continuation {view.continuations}{of}")
+    if (spent := view.retries_spent) is not None:
+        yield _event("✗", f"no retries left: {spent.retries:,} for {plural(spent.requests, 'request')} of all agents")
     if (done := view.compacted) is not None and done.succeeded:
         sizes = f"{count(done.tokens_before)} → {count(done.tokens_after)} tokens"
         how = f", by {done.method}" if width >= ROOMY else ""
-        yield _event("✂", f"compacted {sizes}{how}", TROUBLE if runs else QUIET)
+        what = "compacted" if done.tokens_after < done.tokens_before else "compaction gained nothing:"
+        yield _event("✂", f"{what} {sizes}{how}", TROUBLE if runs else QUIET)
     elif done is not None:
         yield _event("✂", f"compaction failed: {flat(done.detail)}")
     last = view.transition

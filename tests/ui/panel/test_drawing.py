@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.events import BreakerState, HealthRow, LoopAnswered, LoopChoice
+from harness.events import BreakerState, CompactionEnded, HealthRow, LoopAnswered, LoopChoice
 from harness.ui.line import Line, Tone
 from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.state import Panel
@@ -293,3 +293,8 @@ def test_further_blocks_are_drawn_as_one_line_each_whatever_they_hold() -> None:
 def test_joiners_with_nothing_to_join_do_no_harm() -> None:
     rows = (HealthRow("\u200d\u200d天", situation.OPENED.after, 3, message="\u200d\u200d天 \u200d\u200d天"),)
     assert look(replace(situation.CALM, rows=rows), 30)[5] == "天   OPEN          3 by hand"
+
+
+def test_a_compaction_that_gained_nothing_is_no_success() -> None:
+    grown = situation.after(CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail=""))
+    says(grown, "✂ compaction gained nothing: 4.1k → 4.2k tokens")
