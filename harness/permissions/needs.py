@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from harness.permissions.dangerous import danger, without_global_options
+from harness.permissions.dangerous import dangers, without_global_options
 from harness.permissions.harmless import READERS, harmless_assignment, looks
 from harness.permissions.names import names
 from harness.permissions.options import Arguments
@@ -54,7 +54,7 @@ class Need:
     """The paths are file patterns."""
     looks: bool = False
     """The command does nothing but look."""
-    danger: str = ""
+    dangers: tuple[str, ...] = ()
     """Why a person is asked in every case."""
     implied: bool = False
     """Whoever allows the command has allowed this, unless there is something the matter with it."""
@@ -104,7 +104,7 @@ class _Line:
         simple = run.simple
         if not simple.words:
             if not all(map(harmless_assignment, simple.assignments)):
-                yield Need(NeedKind.COMMAND, simple.text, assignments=simple.assignments, danger=danger(simple))
+                yield Need(NeedKind.COMMAND, simple.text, assignments=simple.assignments, dangers=dangers(simple))
             return
         looking = looks(simple)
         name = base_name(simple.words[0].text)
@@ -118,7 +118,7 @@ class _Line:
             words=simple.words,
             assignments=simple.assignments,
             looks=looking is not None and not self._lost,
-            danger=danger(replace(simple, words=()) if understood else simple),
+            dangers=dangers(replace(simple, words=()) if understood else simple),
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
         if looking is not None:
@@ -148,7 +148,7 @@ class _Line:
         if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text)):
             return Need(kind, shown, looks=True)
         if target.kind is not WordKind.LITERAL or self._lost:
-            return Need(kind, shown, danger="which file that is, is known only when the shell has run")
+            return Need(kind, shown, dangers=("which file that is, is known only when the shell has run",))
         return Need(kind, shown, paths=self._joined(target), implied=not redirect.writes)
 
     def _change_folder(self, simple: Simple, name: str) -> Iterator[Need]:
