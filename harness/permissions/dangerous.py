@@ -101,9 +101,7 @@ def _sources(arguments: Arguments) -> str:
 
 def _rm(arguments: Arguments) -> str:
     forced = arguments.has("rRf", "--recursive", "--force", "--no-preserve-root")
-    unnamed = any(
-        word.kind is not WordKind.LITERAL or word.text in ("/", "~", "..") for word in arguments.positionals
-    )
+    unnamed = any(word.kind is not WordKind.LITERAL or word.text in ("/", "~", "..") for word in arguments.positionals)
     return _both(
         "it removes files for good, whole folders or without a question" if forced else "",
         "it removes files that are not named one by one" if unnamed else "",

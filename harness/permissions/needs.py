@@ -106,7 +106,7 @@ class _Line:
             if not all(map(harmless_assignment, simple.assignments)):
                 yield Need(NeedKind.COMMAND, simple.text, assignments=simple.assignments, dangers=dangers(simple))
             return
-        looking = looks(simple)
+        looking = looks(simple, limited=run.limited)
         name = base_name(simple.words[0].text)
         if name in ("cd", "pushd", "popd"):
             yield from self._change_folder(simple, name)
@@ -145,7 +145,7 @@ class _Line:
         target = redirect.target
         kind = NeedKind.WRITE if redirect.writes else NeedKind.READ
         shown = f"{redirect.operator} {target.text}"
-        if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text)):
+        if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text, redirect.writes)):
             return Need(kind, shown, looks=True)
         if target.kind is not WordKind.LITERAL or self._lost:
             return Need(kind, shown, dangers=("which file that is, is known only when the shell has run",))
@@ -187,5 +187,6 @@ def _places(simple: Simple, name: str) -> tuple[Word, ...]:
     return tuple(word for word in (*program, *words, *values) if "\n" not in word.text)
 
 
-def _is_harmless_target(text: str) -> bool:
-    return text in HARMLESS_TARGETS or posixpath.dirname(text) == "/dev/fd"
+def _is_harmless_target(text: str, writes: bool) -> bool:
+    """Nothing is lost there, and what reads there comes to an end."""
+    return text in (HARMLESS_TARGETS if writes else ("/dev/null",)) or posixpath.dirname(text) == "/dev/fd"
