@@ -99,6 +99,14 @@ def asked_by(asked: PermissionAsked) -> str:
     return f"agent {asked.agent}: " if asked.agent else ""
 
 
+def permission_lines(asked: PermissionAsked, request: PermissionRequest) -> list[str]:
+    """What is asked about: the call, and below it a line for each of its dangers."""
+    if not request.dangers:
+        return [f"{asked_by(asked)}{asked.why}: {asked.summary}"]
+    why = asked.why.partition(request.dangers[0])[0].rstrip(" ,;") or f"{request.tool} does something dangerous"
+    return [f"{asked_by(asked)}{why}: {asked.summary}", *(f"  · {danger}" for danger in request.dangers)]
+
+
 def offered(rules: Sequence[str]) -> str:
     """Rules that may be kept, as one text."""
     return ", ".join(rules)
