@@ -158,10 +158,11 @@ class Question(Vertical):
         self._redraw()
 
     def watch_chosen(self) -> None:
-        if self.is_mounted:
-            self._redraw()
+        self._redraw()
 
     def _redraw(self) -> None:
+        if not self.is_attached or not self.query(".choices"):
+            return  # keys may move it before it has been composed
         waiting = self.has_class("-waiting")
         lines = [
             Content.styled(f"▸ {number} {choice.label} ({choice.key})", "bold")
@@ -172,13 +173,12 @@ class Question(Vertical):
         self.query_one(".choices", Static).update(Content("\n").join(lines))
         self.query_one(".keys", Static).update(WAITING if waiting else OPEN)
 
-    def on_key(self, event: Key) -> None:
-        field = self.query_one(Input)
+    def press(self, event: Key) -> bool:
+        """Do what a key means; False: it means nothing here."""
         if self._answered:
-            return
+            return True
         if self.writing:
-            self._key_of_the_reason(event, field)
-            return
+            return self._key_of_the_reason(event)
         typed = _folded(event)
         if event.key in ("up", "down"):
             self.chosen = (self.chosen + (1 if event.key == "down" else -1)) % len(self._choices)
@@ -188,21 +188,26 @@ class Question(Vertical):
             self.chosen = self._choices.index(found)
             self._take(found)
         else:
-            return
-        event.stop()
-        event.prevent_default()
+            return False
+        return True
 
-    def _key_of_the_reason(self, event: Key, field: Input) -> None:
+    def on_key(self, event: Key) -> None:
+        if self.press(event):
+            event.stop()
+            event.prevent_default()
+
+    def _key_of_the_reason(self, event: Key) -> bool:
         """Keys while a reason is written; those that come before the field has the focus are not lost."""
+        field = self.query_one(Input)
         if event.key == "escape":
             self._ask_no_more()
         elif field.has_focus:
-            return
+            return False
         elif event.key == "enter":
             self._answer(field.value.strip())
         elif event.character is not None and event.is_printable:
             field.insert_text_at_cursor(event.character)
-        event.stop()
+        return True
 
     def _meant_by(self, typed: str) -> Choice | None:
         if typed.isdigit() and 1 <= int(typed) <= len(self._choices):

@@ -185,8 +185,10 @@ class QuestionApp(TerminalApp):
             case Target.HELD if isinstance(event, events.Key):
                 asked.held = event
                 question.point_at(event)
+            case Target.QUESTION if isinstance(event, events.Key) and self._press(asked, event):
+                return False
             case Target.QUESTION:
-                self._focus(question.place_of_keys)
+                pass
             case Target.NOBODY if not was_open:
                 asked.wanted = True
                 self._open(asked)
@@ -208,11 +210,18 @@ class QuestionApp(TerminalApp):
         held, asked.held = asked.held, None
         if held is None:
             return
-        if target is not Target.QUESTION:
+        if target is Target.QUESTION:
+            self._press(asked, held)
+        else:
             asked.question.point_back()
-        place = {Target.QUESTION: asked.question.place_of_keys, Target.PROMPT: self._place_of_text}.get(target)
-        if place is not None:
-            place._forward_event(held)
+            if target is Target.PROMPT and self._place_of_text is not None:
+                self._place_of_text._forward_event(held)
+
+    def _press(self, asked: _Asked, event: events.Key) -> bool:
+        """Let a key do its work at once: what is typed behind it may be there already, and belong to a reason."""
+        used = asked.question.press(event)
+        self._focus(asked.question.place_of_keys)
+        return used
 
     @property
     def _place_of_text(self) -> Widget | None:
