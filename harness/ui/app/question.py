@@ -13,11 +13,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from harness.ui.app.question_focus import Key as Meaning
+from harness.ui.question_focus import Key as Meaning
 from harness.visible import visible
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
-WAITING = "Tab to answer   typing goes to the prompt"
+WAITING = "Tab to answer   or finish typing first"
 """What the last line says of the keys."""
 
 
@@ -90,11 +90,14 @@ class Question(Vertical):
         self._choices = tuple(choices)
         self._detail = detail
         self._answered = False
-        self._before_hold = next(
-            (number for number, choice in enumerate(choices) if choice.value == preselected), 0
-        )
+        self._before_hold = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
         self.set_reactive(Question.chosen, self._before_hold)
         self.can_focus = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether an answer was given; no key counts any more."""
+        return self._answered
 
     @property
     def writing(self) -> bool:
@@ -124,6 +127,8 @@ class Question(Vertical):
             return Meaning.TAB
         if event.key == "enter":
             return Meaning.ENTER
+        if event.key in ("escape", "backspace", "ctrl+c"):
+            return Meaning.CANCEL
         if not event.is_printable:
             return Meaning.CONTROL
         choice = self._meant_by(_folded(event))

@@ -12,8 +12,8 @@ from textual.widget import Widget
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_text import PromptText
 from harness.ui.app.question import Question
-from harness.ui.app.question_focus import Key, QuestionFocus, Target
 from harness.ui.app.terminal_app import TerminalApp
+from harness.ui.question_focus import Key, QuestionFocus, Target
 
 
 @dataclass
@@ -170,7 +170,7 @@ class QuestionApp(TerminalApp):
     def _goes_on(self, event: events.Key | events.Paste, asked: _Asked) -> bool:
         """Move the focus to where an event belongs; False: it was used, or is held."""
         question = asked.question
-        if asked.answered.done():
+        if question.answered:
             self._focus(self._place_of_text)
             return True
         key = self._meaning(event, question)
@@ -185,6 +185,8 @@ class QuestionApp(TerminalApp):
             case Target.HELD if isinstance(event, events.Key):
                 asked.held = event
                 question.point_at(event)
+            case Target.QUESTION if question.answered and key is Key.CONTROL:
+                self._focus(self._place_of_text)  # the letter before it has answered, and this is about something else
             case Target.QUESTION if isinstance(event, events.Key) and self._press(asked, event):
                 return False
             case Target.QUESTION:

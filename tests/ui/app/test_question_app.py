@@ -16,7 +16,7 @@ from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.question import OPEN, WAITING, Choice, Question
 from harness.ui.app.question_app import QuestionApp
-from harness.ui.app.question_focus import GRACE_S, HOLD_S
+from harness.ui.question_focus import GRACE_S, HOLD_S
 from tests.ui.app.host import COMMANDS
 from tests.ui.app.screens import settled
 
@@ -223,10 +223,11 @@ async def test_a_letter_that_is_held_marks_its_choice_and_gives_it_back() -> Non
         assert not any("▸ 2" in row for row in await settled(user.pilot))
 
 
-async def test_escape_behind_a_letter_takes_it_back() -> None:
+@pytest.mark.parametrize("key", ["escape", "backspace"])
+async def test_a_letter_can_be_taken_back_for_a_moment(key: str) -> None:
     async with hands() as user:
         await user.open()
-        await user.burst("y", "escape")
+        await user.burst("y", key)
         await user.wait(10)
         assert (user.app.prompt.text, user.app.answers) == ("", [])
         assert user.app.answering

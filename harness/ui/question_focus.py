@@ -30,8 +30,10 @@ class Key(Enum):
     """Any other character, or a paste."""
     ENTER = "enter"
     TAB = "tab"
+    CANCEL = "cancel"
+    """Takes back the letter before it: Escape, Backspace, Ctrl+C."""
     CONTROL = "control"
-    """Moves or does something, and writes nothing: arrows, Escape, function keys."""
+    """Any other key that writes nothing: arrows, function keys."""
 
 
 class Target(Enum):
@@ -121,12 +123,12 @@ class QuestionFocus:
                 self._close(at)
                 self._left = True
                 return Route(Target.NOBODY, Target.NOBODY if held_at is not None else None)
-            case Key.ENTER:
+            case Key.CANCEL:
+                return Route(Target.QUESTION, Target.NOBODY if held_at is not None else None)
+            case Key.ENTER | Key.CONTROL:
                 return Route(Target.QUESTION, Target.QUESTION if held_at is not None else None)
             case Key.REASON:
                 return Route(Target.QUESTION)
-            case Key.CONTROL:
-                return Route(Target.QUESTION, Target.NOBODY if held_at is not None else None)
 
     def _to_prompt(self, at: float, held: Target | None = None, *, in_use: bool) -> Route:
         self._close(at)
