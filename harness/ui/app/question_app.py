@@ -9,6 +9,7 @@ from textual import events
 from textual.timer import Timer
 from textual.widget import Widget
 
+from harness.ui.app.picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_text import PromptText
 from harness.ui.app.question import Question
@@ -160,12 +161,23 @@ class QuestionApp(TerminalApp):
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded and self._asked is not None:
-            if self._covered:
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            if self._passes_list(event):
+                return
+            if self._asked is not None and self._covered:
                 self._asked.focus.covered(self._clock())
-            elif not self._goes_on(event, self._asked):
+            elif self._asked is not None and not self._goes_on(event, self._asked):
                 return
         await super().on_event(event)
+
+    def _passes_list(self, event: events.Key | events.Paste) -> bool:
+        """Give an event to the prompt although a list is open above it, if it belongs to what is typed there."""
+        picker, text = self.screen, self._place_of_text
+        keys_of_both = isinstance(event, events.Key) and event.key in ("escape", "ctrl+c")
+        if not isinstance(picker, Picker) or text is None or keys_of_both or not picker.meant_for_prompt(event):
+            return False
+        text._forward_event(event)
+        return True
 
     def _goes_on(self, event: events.Key | events.Paste, asked: _Asked) -> bool:
         """Move the focus to where an event belongs; False: it was used, or is held."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from time import monotonic
 
 import pytest
 from textual import events
@@ -395,6 +396,21 @@ async def test_what_an_editor_hid_begins_its_moment_anew() -> None:
         await settled(user.pilot)
         await user.burst("y")
         assert (user.app.prompt.text, user.app.answers) == ("y", [])
+
+
+async def test_a_list_that_opens_takes_no_text_and_no_enter_behind_text() -> None:
+    async with hands() as user:
+        chosen: list[int | None] = []
+        await user.burst(*"read ")
+        user.app.push_screen(Picker("Which?", ["one", "two", "three"]), chosen.append)
+        before = monotonic()
+        await settled(user.pilot)
+        await user.burst(*"a.py", "\n", at=before)
+        await user.burst(*"and", at=monotonic())
+        await user.burst("\n", at=monotonic())
+        assert (user.app.submitted, user.app.prompt.text, chosen) == (["read a.py", "and"], "", [])
+        await user.burst("down", "\n", at=monotonic() + GRACE_S)
+        assert chosen == [1]
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 36)])
