@@ -66,6 +66,8 @@ class QuestionFocus:
         self._quiet_since = now
         self._open_since: float | None = None
         self._held_at: float | None = None
+        self._wanted = False
+        """Tab asked for it to open."""
         self._left = False
         """The user went back to the prompt with Tab, and has not written anything there since."""
 
@@ -75,7 +77,9 @@ class QuestionFocus:
         return self._open_since is not None
 
     def opens_at(self, *, in_use: bool) -> float | None:
-        """When the question may open by itself; None: not before another key. `in_use`: text is in the prompt."""
+        """When the question may open; None: not before another key. `in_use`: text is in the prompt."""
+        if self._wanted:
+            return self._appeared + self._grace_s
         if self.open or in_use or self._left:
             return None
         return self._quiet_since + self._grace_s
@@ -83,12 +87,13 @@ class QuestionFocus:
     def opened(self, now: float) -> None:
         """The screen shows that the question takes keys."""
         self._open_since = now
-        self._left = False
+        self._left = self._wanted = False
 
     def covered(self, now: float) -> None:
         """The question cannot be seen, or was not until now: it begins anew."""
         self._appeared = self._quiet_since = now
         self._open_since = self._held_at = None
+        self._wanted = False
 
     @property
     def held_until(self) -> float | None:
@@ -102,10 +107,11 @@ class QuestionFocus:
     def key(self, key: Key, at: float, *, in_use: bool) -> Route:
         """Where a key goes that was typed at this time.
 
-        Tab in a closed question asks to open it; then it takes keys once `opened` was called.
+        Tab asks a closed question to open, and any other key takes that back; `opens_at` says when it may.
         """
         if self._open_since is None or at < self._open_since:
-            if key is Key.TAB and not self.open and at >= self._appeared + self._grace_s:
+            if key is Key.TAB and not self.open and at >= self._appeared:
+                self._wanted = True
                 return Route(Target.NOBODY)
             return self._to_prompt(at, in_use=in_use)
         held_at, self._held_at = self._held_at, None
@@ -137,4 +143,5 @@ class QuestionFocus:
 
     def _close(self, at: float) -> None:
         self._open_since = self._held_at = None
+        self._wanted = False
         self._quiet_since = max(self._quiet_since, at)

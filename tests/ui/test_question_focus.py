@@ -46,7 +46,6 @@ class Run:
         return self.fates
 
     def _type(self, tick: int, key: Key) -> None:
-        was_open = self.focus.open
         route = self.focus.key(key, tick * TICK_S, in_use=bool(self.text))
         if route.held is not None:
             self._end(route.held)
@@ -54,8 +53,6 @@ class Run:
             self.held = tick
             return
         self.fates[tick] = route.key
-        if route.key is Target.NOBODY and not was_open:
-            self.focus.opened(tick * TICK_S)
         if route.key is Target.PROMPT:
             self._write(key)
 
@@ -94,7 +91,7 @@ def expected(typed: Typed) -> dict[int, Target]:
                 fates[tick] = Target.NOBODY
             else:
                 fates[tick] = Target.QUESTION
-        elif key is Key.TAB and (is_open or tick >= TICKS_OF_GRACE):
+        elif key is Key.TAB:
             fates[tick] = Target.NOBODY
         elif is_open and key is not Key.TEXT:
             fates[tick] = Target.QUESTION
@@ -109,17 +106,19 @@ def _held(at: int, typed: Typed) -> bool:
 
 def _open_at(tick: int, before: list[tuple[int, Key, Target]]) -> bool:
     """Whether the question takes keys, from where the keys before have gone."""
-    text, quiet_since, is_open, left = 0, 0, False, False
-    for at, key, fate in before:
-        is_open = is_open or (not text and not left and at >= quiet_since + TICKS_OF_GRACE)
+    text, quiet_since, is_open, left, wanted = 0, 0, False, False, False
+    for at, key, fate in [*before, (tick, None, None)]:
+        by_itself = not text and not left and at >= quiet_since + TICKS_OF_GRACE
+        if not is_open and (by_itself or (wanted and at >= TICKS_OF_GRACE)):
+            is_open, left, wanted = True, False, False
         if fate is Target.PROMPT:
             left = left and not text
-            is_open, quiet_since = False, at
+            is_open, quiet_since, wanted = False, at, False
             text = 0 if key is Key.ENTER else text + (key in PRINTABLE)
         elif fate is Target.NOBODY and key is Key.TAB:
             quiet_since = at if is_open else quiet_since
-            is_open, left = not is_open, is_open
-    return is_open or (not text and not left and tick >= quiet_since + TICKS_OF_GRACE)
+            is_open, left, wanted = False, is_open or left, not is_open
+    return is_open
 
 
 typing = st.lists(st.tuples(st.integers(1, 2 * TICKS_OF_GRACE), st.sampled_from(Key)), min_size=1, max_size=12).map(
@@ -158,8 +157,10 @@ def test_nothing_typed_before_the_screen_shows_it_answers(typed: Typed, shown: i
 def test_with_text_in_the_prompt_only_tab_opens_it() -> None:
     focus = QuestionFocus(0.0)
     assert focus.opens_at(in_use=True) is None
-    assert focus.key(Key.TAB, GRACE_S / 2, in_use=True).key is Target.PROMPT
-    assert focus.key(Key.TAB, GRACE_S, in_use=True).key is Target.NOBODY
+    assert focus.key(Key.TAB, GRACE_S / 2, in_use=True).key is Target.NOBODY
+    assert focus.opens_at(in_use=True) == GRACE_S
+    assert focus.key(Key.TEXT, GRACE_S / 2, in_use=True).key is Target.PROMPT
+    assert focus.opens_at(in_use=True) is None
 
 
 def test_what_hid_the_question_begins_its_grace_anew() -> None:

@@ -26,8 +26,6 @@ class _Asked:
     answered: asyncio.Future[tuple[str, str]]
     opening: bool = False
     """The screen is about to show that the question takes keys."""
-    wanted: bool = False
-    """Tab asked for that, so that it may have keys although there is text in the prompt."""
     held: events.Key | None = None
     """A letter of which the next moment tells whether it is an answer."""
 
@@ -124,7 +122,7 @@ class QuestionApp(TerminalApp):
         if asked is not self._asked or not asked.opening:
             return
         asked.opening = False
-        if self._covered or (self._in_use and not asked.wanted):
+        if self._covered or asked.focus.opens_at(in_use=self._in_use) is None:
             self._close(asked)
         else:
             asked.focus.opened(self._clock())
@@ -132,7 +130,7 @@ class QuestionApp(TerminalApp):
         self._wake_up_in_time()
 
     def _close(self, asked: _Asked) -> None:
-        asked.opening = asked.wanted = False
+        asked.opening = False
         asked.question.wait()
         self._focus(self._place_of_text)
 
@@ -204,8 +202,7 @@ class QuestionApp(TerminalApp):
             case Target.QUESTION:
                 pass
             case Target.NOBODY if not was_open:
-                asked.wanted = True
-                self._open(asked)
+                pass
             case _:
                 self._close(asked)
         self._wake_up_in_time()

@@ -263,8 +263,9 @@ async def test_tab_goes_to_the_question_and_back_and_the_text_stays() -> None:
     async with hands() as user:
         user.app.prompt.load("half")
         await user.asked()
-        await user.wait(GRACE_S)
         await user.burst("\t")
+        assert not user.app.answering
+        await user.wait(GRACE_S)
         assert user.app.answering
         assert any(OPEN in row for row in await settled(user.pilot))
         await user.burst("\t")
@@ -273,6 +274,7 @@ async def test_tab_goes_to_the_question_and_back_and_the_text_stays() -> None:
         assert user.app.prompt.text == "half-way"
         await user.burst("\t")
         await user.wait(0.1)
+        assert user.app.answering
         await user.burst("n")
         await user.type("too slow")
         await user.burst("\n")
