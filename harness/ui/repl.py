@@ -134,7 +134,7 @@ class _Repl:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     def _open(self, opening: Opening) -> Session:
-        asker = PlainAsker(self._plain, self._keyboard.answer) if self._keyboard else Nobody()
+        asker = PlainAsker(self._plain, self._keyboard) if self._keyboard else Nobody()
         return self._in_loop(
             open_session(self._loaded, asker, opening, reread=self._reread, observer=self._seen, log=self._log)
         )
@@ -213,7 +213,7 @@ class _Repl:
                         continue
                     return line
                 begun = self._keyboard.take_begun() if self._keyboard else ""
-                return begun + prompts.read()
+                return prompts.read(begun)
             except EOFError:
                 if self._keyboard is None and self._brings_more(session):
                     continue
@@ -305,7 +305,7 @@ class _Repl:
         """The tool to reset before going on, empty for none; None: the person stops."""
         with heeding() as signalled, keyboard.listening(session.incoming.type):
             try:
-                return await PlainAsker(self._plain, keyboard.answer).pause()
+                return await PlainAsker(self._plain, keyboard).pause()
             except asyncio.CancelledError:
                 if not signalled.number:
                     raise

@@ -164,7 +164,7 @@ class Controller:
             return
         self._views.show_step(None)
         self._app.stage.chat.follow()
-        if self.running and not (is_command(line) and works_any_time(line)):
+        if (self.running or self._app.asking) and not (is_command(line) and works_any_time(line)):
             self.session.incoming.type(text)
         else:
             self._obey(text)
@@ -256,9 +256,14 @@ class Controller:
 
     def _incoming_changed(self) -> None:
         """Something was typed or has arrived. After a stop and while a question stands the next prompt brings it."""
-        if not (self.running or self._stopping or self._deciding or self._leaving is not None):
+        asked = self._deciding or self._app.asking
+        if not (self.running or self._stopping or asked or self._leaving is not None):
             self._go_on_with_incoming()
         self._tell()
+
+    def question_gone(self) -> None:
+        """What a question between two turns was about is done: prompts that were typed while it stood go on."""
+        self._incoming_changed()
 
     async def _how_to_go_on(self, report: PauseReport) -> None:
         """The turn paused with a report: ask whether and how to go on, and do it."""
@@ -269,6 +274,7 @@ class Controller:
             self._deciding = False
         if tool is None:
             self._views.show("stopped; /retry goes on with a fresh budget")
+            self.question_gone()
             return
         if tool:
             self.session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)

@@ -39,6 +39,10 @@ class Conversing(Protocol):
         """Leave the session for another one, and say this there."""
         ...
 
+    def question_gone(self) -> None:
+        """What a question between two turns was about is done."""
+        ...
+
     def later(self, work: Coroutine[None, None, None]) -> None:
         """Do something beside the keys, and say what went wrong in it."""
         ...
@@ -112,6 +116,13 @@ class Menu:
         except HarnessError as error:
             self._conversing.trouble(str(error))
             back = None
+        try:
+            await self._take_back(point, back)
+        finally:
+            self._conversing.question_gone()
+
+    async def _take_back(self, point: RewindPoint, back: FilesBack | None) -> None:
+        session = self._conversing.session
         answer = await self._which(back) if back is not None and back.changes else "conversation"
         match answer:
             case "nothing":
