@@ -1,7 +1,8 @@
 """The slash commands as a table. Nothing here knows what the screen looks like."""
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -38,9 +39,24 @@ class Command:
     """Raises HarnessError, one sentence, when it cannot be done."""
 
 
-def is_command(line: str) -> bool:
-    """Whether a line is a command and no prompt; `//` begins a prompt that begins with a slash."""
-    return line.startswith("/") and not line.startswith("//")
+def is_command(line: str, others: Collection[str] = ()) -> bool:
+    """Whether a line is a command and not a prompt.
+
+    A prompt may begin with a path: when the first word has another slash in it, or names a file and no command. `//`
+    begins a prompt that begins with a slash. `others` are names of commands besides those of this module.
+    """
+    if not line.startswith("/") or line.startswith("//"):
+        return False
+    if (name := _name(line)) in COMMANDS or name in others:
+        return True
+    word = line.split(maxsplit=1)[0]
+    return "/" not in word[1:] and (word == "/" or not os.path.exists(word))  # noqa: PTH110 (it never raises)
+
+
+def _name(line: str) -> str:
+    """The name of the command in a line."""
+    name = line[1:].strip().partition(" ")[0].lower()
+    return ALIASES.get(name, name)
 
 
 def prompt_of(line: str) -> str:
@@ -51,7 +67,7 @@ def prompt_of(line: str) -> str:
 def run_command(line: str, session: Session) -> Result:
     """Do what the line says. Raises HarnessError, one sentence, for an unknown command or one that fails."""
     name, _, argument = line[1:].strip().partition(" ")
-    command = COMMANDS.get(name.lower())
+    command = COMMANDS.get(_name(line))
     if command is None:
         near = get_close_matches(name.lower(), COMMANDS, n=1, cutoff=0.4)
         hint = f"did you mean /{near[0]}?" if near else "/help lists them."
@@ -61,9 +77,14 @@ def run_command(line: str, session: Session) -> Result:
     return command.run(session, argument.strip())
 
 
+def leaves(line: str) -> bool:
+    """Whether a line is the command that ends the program."""
+    return _name(line) == "exit"
+
+
 def works_any_time(line: str) -> bool:
     """Whether the command in a line can be done while a turn runs; one that does not exist is told of at once."""
-    command = COMMANDS.get(line[1:].strip().partition(" ")[0].lower())
+    command = COMMANDS.get(_name(line))
     return command is None or command.name in ANY_TIME
 
 
@@ -361,6 +382,8 @@ _TABLE: Sequence[Command] = (
     Command("exit", "", "leave", _exit),
 )
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _TABLE})
+ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit"})
+"""Names that other programs use, and the command that is meant."""
 
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}

@@ -33,7 +33,7 @@ from harness.events import (
 from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import Loaded, Settings
 from harness.ui.command_results import Do, GoOn, Leave, Play, Say
-from harness.ui.commands import is_command, prompt_of, run_command, works_any_time
+from harness.ui.commands import is_command, leaves, prompt_of, run_command, works_any_time
 from harness.ui.greeting import greeting, recalled
 from harness.ui.keyboard import Keyboard
 from harness.ui.line import Line, Tone
@@ -43,6 +43,7 @@ from harness.ui.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts
 from harness.ui.questions import PlainAsker
 from harness.ui.session_list import session_lines
 from harness.ui.signals import Ended, heeding
+from harness.ui.turn_queue import Delivery, TurnQueue, Typed
 
 T = TypeVar("T")
 
@@ -110,8 +111,8 @@ class _Repl:
         self._exit_code = 0
         self._between: Callable[[Event], None] = self._unheard
         """What becomes of an event that is not part of a turn."""
-        self._held = True
-        """What has arrived waits for the next prompt: nothing was asked yet, or the person stopped the last turn."""
+        self._queue = TurnQueue()
+        """What was typed ahead, and whether what has arrived begins a turn by itself."""
         self._beside: set[asyncio.Task[None]] = set()
         """What a command does beside the turn."""
 
@@ -124,9 +125,11 @@ class _Repl:
             self._greet(session)
             if prompt:
                 self._plain.say(f"> {prompt}")
-                self._play(session, session.run(prompt))
+                self._play(session, session.run(self._begin(prompt)))
+                self._end()
             while (line := self._next(prompts, session)) is not None and (after := self._obey(line, session)):
                 session = after
+                self._end()
         finally:
             self._close(session)
         return self._exit_code
@@ -200,20 +203,22 @@ class _Repl:
         """The next line, or None when the person leaves. Before it, what has arrived is played."""
         warned = False
         while not self._plain.gone:
-            if (line := session.incoming.take_typed()) is not None:
-                self._plain.say(f"> {line}")
-                return line
-            if session.incoming.waiting and not self._held:
-                self._play(session, session.deliver())
-                continue
+            match self._queue.begin(arrived=bool(session.incoming.waiting)):
+                case Typed(line):
+                    self._plain.say(f"> {line}")
+                    return line
+                case Delivery():
+                    self._play(session, session.deliver())
+                    self._end()
+                    continue
             self._plain.end_line()
             try:
                 if self._keyboard and session.busy_elsewhere:
-                    if (line := self._listen(session, self._keyboard)) is None:
-                        continue
-                    return line
-                begun = self._keyboard.take_begun() if self._keyboard else ""
-                return begun + prompts.read()
+                    typed = self._listen(session, self._keyboard)
+                else:
+                    typed = (self._keyboard.take_begun() if self._keyboard else "") + prompts.read()
+                if typed is not None:
+                    return self._begin(typed)
             except EOFError:
                 if self._keyboard is None and self._brings_more(session):
                     continue
@@ -228,16 +233,28 @@ class _Repl:
                 self._plain.say("\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
         return None
 
+    def _begin(self, line: str) -> str:
+        """A line that nothing waits before: it is what runs now."""
+        self._queue.put(line)
+        self._queue.begin(arrived=False)
+        return line
+
+    def _end(self) -> None:
+        """What ran has ended. After a stop, show the lines that waited and will not run."""
+        for line in self._queue.end():
+            self._plain.say(f"  not run, as you stopped: {line}")
+
     def _listen(self, session: Session, keyboard: Keyboard) -> str | None:
         """A line that is typed while something works in the background; None: first see what has come of it."""
         with self._showing(lambda event: self._plain.interject(event, SIGN)):
-            line = self._runner.run(line_or_arrival(session, keyboard, self._plain))
-        self._held = self._held and line is not None
+            line = self._runner.run(line_or_arrival(session, self._queue, keyboard, self._plain))
+        if line is None:
+            self._queue.release()
         return line
 
     def _brings_more(self, session: Session) -> bool:
         """The input has ended: wait for what the agents in the background bring. False: that was all."""
-        self._held = False
+        self._queue.release()
         with self._showing(self._plain.show):
             return self._runner.run(arrival(session))
 
@@ -263,8 +280,6 @@ class _Repl:
                     self._play(session, events)
                 case GoOn(opening, text):
                     other = self._open(opening)
-                    while (ahead := session.incoming.take_typed()) is not None:
-                        other.incoming.type(ahead)
                     with self._showing(self._plain.show):
                         self._in_loop(session.aclose())
                     session = other
@@ -279,9 +294,12 @@ class _Repl:
     # ── turns ───────────────────────────────────────────────────────────────────────────────────
 
     def _play(self, session: Session, events: AsyncGenerator[Event, None]) -> None:
-        self._paused = self._held = False
+        self._paused = False
+        self._queue.release()
         number = self._runner.run(self._show(session, events))
-        self._held = self._held or number == signal.SIGINT
+        if number == signal.SIGINT:
+            self._queue.hold()
+            self._queue.stop()
         if number not in (0, signal.SIGINT):
             raise Ended(number)
         if self._paused and self._keyboard and not self._plain.gone:
@@ -298,12 +316,13 @@ class _Repl:
                 continue
             self._play(session, session.retry())
             return
-        self._held = True
+        self._queue.hold()
+        self._queue.stop()
         self._plain.say("  stopped; /retry goes on with a fresh budget")
 
     async def _how_to_go_on(self, session: Session, keyboard: Keyboard) -> str | None:
         """The tool to reset before going on, empty for none; None: the person stops."""
-        with heeding() as signalled, keyboard.listening(session.incoming.type):
+        with heeding() as signalled, keyboard.listening(self._queue.put):
             try:
                 return await PlainAsker(self._plain, keyboard.answer).pause()
             except asyncio.CancelledError:
@@ -356,10 +375,10 @@ class _Repl:
         if self._waiting and line.strip() in ("", "/retry"):
             self._waiting = False
             session.retry_now()
-        elif is_command(line) and works_any_time(line) and line.strip() != "/exit":
+        elif is_command(line) and works_any_time(line) and not leaves(line):
             self._at_once(line.strip(), session)
         elif line.strip():
-            session.incoming.type(line)
+            self._queue.put(line)
 
     def _at_once(self, line: str, session: Session) -> None:
         """Do a command while a turn runs."""

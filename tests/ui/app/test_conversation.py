@@ -126,7 +126,7 @@ async def test_a_turn_that_fails_inside_is_told_and_the_next_one_works(tmp_path:
         raise ZeroDivisionError(HOSTILE)
 
     async with opened(tmp_path, says("Forty-two.")) as here:
-        here.controller._begin(wrong())
+        here.controller.later(here.controller._play(wrong()))
         seen = await here.sees("something in the program failed")
         assert any("ZeroDivisionError" in row for row in seen)
         await here.says("again")
@@ -181,13 +181,13 @@ async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path)
         await here.sees("Anew.")
 
 
-async def test_r_ends_the_wait_for_a_retry(tmp_path: Path) -> None:
+async def test_alt_r_ends_the_wait_for_a_retry(tmp_path: Path) -> None:
     script = fails(529, headers='{ retry-after = "50" }', times="1") + says("There it is.")
     async with opened(tmp_path, script) as here:
         await here.says("go")
         await here.sees("next try in")
         assert len(timers_running(here.app)) <= 2
-        await here.pilot.press("r")
+        await here.pilot.press("alt+r")
         await here.sees("There it is.")
 
 
