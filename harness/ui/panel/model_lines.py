@@ -66,9 +66,9 @@ def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str
 
 def _clickable(key: str, what: str) -> Content:
     """A key and what it does; a click on it presses the key."""
-    shown = Content.assemble((key, KEY), " ", what)
     name = KEY_NAMES.get(key)
-    return shown if name is None else shown.stylize(Style.from_meta({"@click": f"app.simulate_key('{name}')"}))
+    shown = Content.assemble((key, KEY), " ", (what, "underline" if name else ""))
+    return shown.stylize(Style.from_meta({"@click": f"app.simulate_key('{name}')"})) if name else shown
 
 
 def _headline(panel: Panel, now: float) -> Content:
