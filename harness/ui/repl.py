@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing, contextmanager, nullcontext
+from shutil import get_terminal_size
 from types import FrameType
 from typing import Any, NoReturn, TextIO, TypeVar
 
@@ -32,12 +33,13 @@ from harness.events import (
 )
 from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import Loaded, Settings
-from harness.ui.command_results import Do, GoOn, Leave, Play, Say
+from harness.ui.command_results import Do, GoOn, Leave, Play, Say, ShowList
 from harness.ui.commands import is_command, leaves, prompt_of, run_command, works_any_time
 from harness.ui.greeting import greeting, recalled
 from harness.ui.keyboard import Keyboard
 from harness.ui.line import Line, Tone
 from harness.ui.listening import arrival, line_or_arrival
+from harness.ui.listing import Groups, laid_out
 from harness.ui.plain import Plain, has_colours
 from harness.ui.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts
 from harness.ui.questions import PlainAsker
@@ -49,6 +51,13 @@ T = TypeVar("T")
 
 WORTH_A_HINT_S = 2.0
 """A shorter wait is over before anyone has read how to shorten it."""
+TYPED = (
+    ("!COMMAND", "a shell command of your own; the model sees it"),
+    ("//TEXT", "a prompt that begins with a slash"),
+    ("\\", "at the end of a line: the next line belongs to it"),
+    ("Ctrl-C", "stop the turn, twice: at once; Ctrl-D leaves"),
+)
+"""What lines can begin with, and keys."""
 OVER = (RetryEnded, RequestSent, TextDelta, ThinkingDelta, ToolCallDelta, ReplyReceived, FaultOccurred)
 """Events after which there is nothing to wait for."""
 
@@ -273,6 +282,8 @@ class _Repl:
             match run_command(line.strip(), session):
                 case Say(text):
                     self._plain.say(text)
+                case ShowList(groups):
+                    self._say_list(groups)
                 case Do(work):
                     with self._showing(self._plain.show):
                         self._plain.say(self._in_loop(work))
@@ -386,12 +397,18 @@ class _Repl:
             match run_command(line, session):
                 case Say(text):
                     self._plain.say(text)
+                case ShowList(groups):
+                    self._say_list(groups)
                 case Do(work):
                     task = asyncio.create_task(self._do(work))
                     self._beside.add(task)
                     task.add_done_callback(self._beside.discard)
         except HarnessError as error:
             self._plain.line(Line("!", str(error), Tone.TROUBLE))
+
+    def _say_list(self, groups: Groups) -> None:
+        width = get_terminal_size().columns - 1
+        self._plain.say("\n".join(name + text for name, text in laid_out((*groups, ("Typing", TYPED)), width)))
 
     async def _do(self, work: Coroutine[Any, Any, str]) -> None:
         try:

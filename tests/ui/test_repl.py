@@ -122,7 +122,8 @@ async def test_commands_in_the_terminal(place: Place) -> None:
         await terminal.sees("notes.md")
         await terminal.sees("> ")
         for typed, seen in {
-            "/help": "/compact [focus]",
+            "/help": "/compact ",
+            "/help compact": "/compact [focus]",
             "/status": "practice-1",
             "/tools": "write_file   writes",
             "/context": "200,000 tokens",

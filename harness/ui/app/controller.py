@@ -27,12 +27,13 @@ from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
 from harness.ui.app.status_facts import status_of
 from harness.ui.app.views import Actions, Views
 from harness.ui.app.workspace_files import WorkspaceFiles
-from harness.ui.command_results import CommandError, Do, GoOn, Leave, Play, Say
+from harness.ui.command_results import CommandError, Do, GoOn, Leave, Play, Say, ShowList
 from harness.ui.commands import COMMANDS, is_command, leaves, prompt_of, run_command, works_any_time
 from harness.ui.greeting import greeting
 from harness.ui.line import Line, Tone
+from harness.ui.listing import Groups
 from harness.ui.panel.state import Panel, Phase
-from harness.ui.transcript.entries import Note
+from harness.ui.transcript.entries import Listed, Note
 from harness.ui.turn_queue import Delivery, Ended, Item, TurnLoop, Typed
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ GRACE_S = 8.0
 """Seconds a turn may take to end when the app is told to."""
 STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
 """Ends of a turn that the user stopped."""
+TYPED = (
+    ("!COMMAND", "a shell command of your own; the model sees it"),
+    ("@FILE", "a file of this folder"),
+    ("//TEXT", "a prompt that begins with a slash"),
+    ("?", "every key"),
+)
+"""What lines can begin with."""
 PROMPTS = "prompts.jsonl"
 """File of the state folder that remembers what was typed."""
 
@@ -195,6 +203,8 @@ class Controller:
             match run_command(line, self.session):
                 case Say(text):
                     self._views.show(text)
+                case ShowList(groups):
+                    self._show_list(groups)
                 case Do(work):
                     self.later(self._do(work))
                 case Leave():
@@ -228,6 +238,8 @@ class Controller:
         match run_command(line, self.session):
             case Say(text):
                 self._views.show(text)
+            case ShowList(groups):
+                self._show_list(groups)
             case Do(work):
                 self.later(self._do(work))
             case Play(events):
@@ -236,6 +248,11 @@ class Controller:
                 await self.go_on(opening, text)
             case Leave():
                 self.leave(0)
+
+    def _show_list(self, groups: Groups) -> None:
+        """The commands, with those of the screen, from the first one on."""
+        only_here = [(f"/{one.name}", one.help) for one in SCREEN_COMMANDS.values() if not one.only_alone]
+        self._views.show(Listed((*groups, ("The screen", only_here), ("Typing", TYPED))), from_top=True)
 
     async def _do(self, work: Coroutine[Any, Any, str]) -> None:
         self._views.show(await work)

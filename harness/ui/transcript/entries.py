@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from harness.events import Dispatch, PauseReport, Route, StuckReported, ToolOutcome, TurnEnded
 from harness.ui.line import Line
+from harness.ui.listing import Groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,13 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A list that a command printed."""
+
+    groups: Groups
+
+
+@dataclass(frozen=True, slots=True)
 class Paused:
     """The report of a pause."""
 
@@ -112,4 +120,4 @@ class Ended:
     end: TurnEnded
 
 
-Entry = Said | Answer | Thinking | Call | Note | Shown | Paused | Stuck | Ended
+Entry = Said | Answer | Thinking | Call | Note | Shown | Listed | Paused | Stuck | Ended

@@ -280,3 +280,23 @@ async def test_the_last_answer_is_copied_and_without_one_it_is_said(tmp_path: Pa
         await here.says("/copy")
         await here.sees("copied 10 characters")
         assert here.app.clipboard == "Forty-two."
+
+
+@pytest.mark.parametrize("size", [(110, 34), (60, 20)])
+async def test_the_help_is_shown_from_its_top_until_something_else_is_asked(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with opened(tmp_path, says("Forty-two."), size=size) as here:
+        await here.says("go")
+        await here.sees("Forty-two.")
+        await here.rests()
+        await here.says("/help")
+        seen = await here.sees("/clear")
+        assert seen[0].split()[0] == "Conversation"
+        assert any("/compact" in row for row in seen)
+        await here.says("and now?")
+        await here.rests()
+        seen = await here.sees("Forty-two.")
+        assert not any("/compact" in row for row in seen)
+        await here.says("/help /compact")
+        await here.sees("/compact [focus]")
