@@ -125,6 +125,7 @@ async def test_commands_in_the_terminal(place: Place) -> None:
             "/help": "/compact ",
             "/help compact": "/compact [focus]",
             "/status": "practice-1",
+            "/etc/hostname what is this?": "request",
             "/tools": "write_file   writes",
             "/context": "200,000 tokens",
             "/model other-model": "other-model answers from the next prompt on",

@@ -300,3 +300,10 @@ async def test_the_help_is_shown_from_its_top_until_something_else_is_asked(
         assert not any("/compact" in row for row in seen)
         await here.says("/help /compact")
         await here.sees("/compact [focus]")
+
+
+async def test_a_path_typed_first_is_a_prompt(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("Forty-two.")) as here:
+        await here.says("/etc/hosts what is this?")
+        seen = await here.sees("Forty-two.")
+        assert any("you ▸ /etc/hosts what is this?" in row for row in seen)
