@@ -165,7 +165,8 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
     text = output.text(reserve=len(footer))
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
-    return ToolResult(content, outcome, summary, _detail(text), full_output, category)
+    detail, lines = output.beginning(DETAIL_CHARACTERS)
+    return ToolResult(content, outcome, summary, detail, full_output, category, detail_of=lines)
 
 
 def judge(finished: Finished, time_s: float) -> tuple[ToolOutcome, str, FailureCategory | None]:
@@ -202,10 +203,6 @@ def _footer(finished: Finished, summary: str) -> str:
             return f"[{summary}]"
         case _:
             return f"[{summary}; still running in the background, its output no longer read: {processes}]"
-
-
-def _detail(text: str) -> str:
-    return text if len(text) <= DETAIL_CHARACTERS else text[:DETAIL_CHARACTERS] + "\n…"
 
 
 def _signal_name(number: int) -> str:

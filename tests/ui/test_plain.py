@@ -188,3 +188,15 @@ def test_durations_and_amounts_read_well() -> None:
         "3 min 20 s",
     ]
     assert [dollars(value) for value in (0.0, 0.0123, 1.5)] == ["$0.0000", "$0.0123", "$1.50"]
+
+
+def test_the_output_of_a_command_of_the_users_own_is_shown_with_the_number_of_lines_that_are_not() -> None:
+    start = ToolStarted("shell-1", "bash", "seq 20000", {})
+    end = ToolEnded("shell-1", "bash", ToolOutcome.OK, "exit 0", 0.1, "1\n2\n", "/tmp/o.txt", detail_of=20_000)
+    assert printed([start, end]).splitlines()[1:] == [
+        "  1",
+        "  2",
+        "  … 19,998 more lines",
+        "  … the model was given the beginning and the end; the whole output is in /tmp/o.txt",
+    ]
+    assert len(printed([replace(start, call_id="t1"), replace(end, call_id="t1")]).splitlines()) == 1

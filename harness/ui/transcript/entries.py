@@ -63,6 +63,8 @@ class Call:
     duration_s: float = 0.0
     detail: str = ""
     """What expanding shows: a diff, the head of the output."""
+    detail_of: int = 0
+    """Lines of the whole output; 0: `detail` is all of it."""
     full_output: str | None = None
     label: str = ""
     """Why the result may not be fresh."""
