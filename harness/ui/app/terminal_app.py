@@ -4,7 +4,6 @@ import asyncio
 import signal
 from typing import ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
@@ -12,6 +11,7 @@ from textual.screen import Screen
 
 from harness.ui.app.column_screen import ColumnScreen
 from harness.ui.app.full_panel import FullPanel
+from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.app.stage import BREAKPOINTS, STAGE_CSS, Stage
 from harness.ui.app.terminal_driver import TerminalDriver
 
@@ -19,7 +19,7 @@ HEEDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals that would end the process with the terminal as it is (terminal §4); the app ends itself instead."""
 
 
-class TerminalApp(App[int]):
+class TerminalApp(ReadableColours):
     """An app with a stage. Ends with an exit code; what it failed with is raised by who ran it."""
 
     CSS = STAGE_CSS + "PromptArea { padding: 0 1; }"
