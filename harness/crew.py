@@ -1,7 +1,7 @@
 """Who works for an agent besides itself, and what it hears of them.
 
 Agents and commands in the background each pass a gate of their own, so that agents that wait for commands can never
-hold up each other. What comes of work that nobody waits for arrives in one queue, together with what the person types.
+hold up each other. What comes of work that nobody waits for arrives in one queue.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class Crew:
         emit = conversation.emit
         given = tools_for(settings, None, shared.skills, shared.memory)
         self.incoming = Incoming(emit)
-        """What has arrived and what was typed."""
+        """What has arrived."""
         self.agent_gate = Gating(
             Gate(admission or agent_limits(settings), GateName.AGENTS),
             emit,

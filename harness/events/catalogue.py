@@ -366,6 +366,8 @@ class ToolEnded(Event):
     """What its breaker counts; None for every outcome that says nothing against the tool (resilience A5)."""
     revision: Revision | None = None
     """What a file holds that was read as a whole, or holds now that it was changed; None: not known."""
+    detail_of: int = 0
+    """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
 
 
 @dataclass(frozen=True, slots=True)

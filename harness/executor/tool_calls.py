@@ -325,6 +325,7 @@ class ToolCalls:
             ToolEnded(
                 *(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure),
                 revision=result.revision,
+                detail_of=result.detail_of,
             )
         )
 

@@ -413,7 +413,7 @@ class Session:
 
     @property
     def incoming(self) -> Incoming:
-        """What was typed while something ran, and what has arrived from the background."""
+        """What has arrived from the background."""
         return self._crew.incoming
 
     def deliver(self) -> AsyncGenerator[Event, None]:

@@ -175,7 +175,8 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
-    return ToolResult(content, outcome, summary, _detail(text), full_output, category, missing=missing)
+    detail, lines = output.beginning(DETAIL_CHARACTERS)
+    return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
 
 
 def _missing(line: str, output: str) -> str:
@@ -219,10 +220,6 @@ def _footer(finished: Finished, summary: str) -> str:
             return f"[{summary}]"
         case _:
             return f"[{summary}; still running in the background, its output no longer read: {processes}]"
-
-
-def _detail(text: str) -> str:
-    return text if len(text) <= DETAIL_CHARACTERS else text[:DETAIL_CHARACTERS] + "\n…"
 
 
 def _signal_name(number: int) -> str:

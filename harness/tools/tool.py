@@ -59,6 +59,8 @@ class ToolResult:
     revision: Revision | None = None
     """What was read as a whole, or what there is after a change; None: not known. By it a change is told from a write
     of the same content, and an old content from the present one (resilience A22)."""
+    detail_of: int = 0
+    """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
 
 
 class ToolError(Exception):

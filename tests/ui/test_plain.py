@@ -202,3 +202,15 @@ def test_a_compaction_that_gained_nothing_is_no_success() -> None:
     grown = CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail="summarised")
     assert printed([grown]) == "✗ compaction gained nothing: about 4,138 → 4,150 tokens\n"
     assert printed([replace(grown, tokens_after=400)]).startswith("✓ compacted by summary: about 4,138 → 400 tokens")
+
+
+def test_the_output_of_a_command_of_the_users_own_is_shown_with_the_number_of_lines_that_are_not() -> None:
+    start = ToolStarted("shell-1", "bash", "seq 20000", {})
+    end = ToolEnded("shell-1", "bash", ToolOutcome.OK, "exit 0", 0.1, "1\n2\n", "/tmp/o.txt", detail_of=20_000)
+    assert printed([start, end]).splitlines()[1:] == [
+        "  1",
+        "  2",
+        "  … 19,998 more lines",
+        "  … the model was given the beginning and the end; the whole output is in /tmp/o.txt",
+    ]
+    assert len(printed([replace(start, call_id="t1"), replace(end, call_id="t1")]).splitlines()) == 1

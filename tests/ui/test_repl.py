@@ -123,8 +123,10 @@ async def test_commands_in_the_terminal(place: Place) -> None:
         await terminal.sees("notes.md")
         await terminal.sees("> ")
         for typed, seen in {
-            "/help": "/compact [focus]",
+            "/help": "/compact ",
+            "/help compact": "/compact [focus]",
             "/status": "practice-1",
+            "/etc/hostname what is this?": "request",
             "/tools": "write_file   writes",
             "/context": "200,000 tokens",
             "/model other-model": "other-model answers from the next prompt on",

@@ -43,6 +43,8 @@ class HarnessApp(QuestionApp):
         Binding("ctrl+d", "leave", "leave", show=False, priority=True),
         Binding("ctrl+q", "leave(True)", "leave", show=False, priority=True),
         Binding("shift+tab", "next_mode", "permissions", show=False, priority=True),
+        Binding("alt+r", "retry_now", "retry now", show=False, priority=True),
+        Binding("alt+m", "other_model", "other model", show=False, priority=True),
         Binding("f1", "keys", "keys", show=False),
         Binding("f3", "full", "full panel", show=False),
     ]
@@ -200,6 +202,14 @@ class HarnessApp(QuestionApp):
             asked.scroll_page(direction)
         else:
             super().action_scroll(direction)
+
+    def action_retry_now(self) -> None:
+        if self.controller is not None:
+            self.controller.retry_now()
+
+    def action_other_model(self) -> None:
+        if self.controller is not None:
+            self.controller.ask_other_model()
 
     def action_keys(self) -> None:
         if self.controller is not None:

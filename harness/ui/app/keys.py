@@ -18,8 +18,8 @@ KEYS: KeyTable = (
         "While a turn runs",
         (
             ("Esc", "stop the model and its tools; what was said is kept"),
-            ("r", "retry now, while a retry is waited for or the model is silent"),
-            ("m", "ask the other model instead, while a retry is waited for"),
+            ("Alt+R", "retry now, while a retry is waited for or the model is silent"),
+            ("Alt+M", "ask the other model instead, while a retry is waited for"),
             ("Enter", "what you type now is the next prompt"),
         ),
     ),

@@ -141,6 +141,7 @@ class CallFold:
             result=event.summary,
             duration_s=event.duration_s,
             detail=event.detail,
+            detail_of=event.detail_of,
             full_output=event.full_output,
             failures=1 if event.failure else 0,
         )

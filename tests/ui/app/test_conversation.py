@@ -122,7 +122,7 @@ async def test_a_turn_that_fails_inside_is_told_and_the_next_one_works(tmp_path:
         raise ZeroDivisionError(HOSTILE)
 
     async with opened(tmp_path, says("Forty-two.")) as here:
-        here.controller._begin(wrong())
+        here.controller.later(here.controller._play(wrong()))
         seen = await here.sees("something in the program failed")
         assert any("ZeroDivisionError" in row for row in seen)
         await here.says("again")
@@ -180,13 +180,13 @@ async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path)
         await here.sees("Anew.")
 
 
-async def test_r_ends_the_wait_for_a_retry(tmp_path: Path) -> None:
+async def test_alt_r_ends_the_wait_for_a_retry(tmp_path: Path) -> None:
     script = fails(529, headers='{ retry-after = "50" }', times="1") + says("There it is.")
     async with opened(tmp_path, script) as here:
         await here.says("go")
         await here.sees("next try in")
         assert len(timers_running(here.app)) <= 2
-        await here.pilot.press("r")
+        await here.pilot.press("alt+r")
         await here.sees("There it is.")
 
 
@@ -279,3 +279,30 @@ async def test_the_last_answer_is_copied_and_without_one_it_is_said(tmp_path: Pa
         await here.says("/copy")
         await here.sees("copied 10 characters")
         assert here.app.clipboard == "Forty-two."
+
+
+@pytest.mark.parametrize("size", [(110, 34), (60, 20)])
+async def test_the_help_is_shown_from_its_top_until_something_else_is_asked(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with opened(tmp_path, says("Forty-two."), size=size) as here:
+        await here.says("go")
+        await here.sees("Forty-two.")
+        await here.rests()
+        await here.says("/help")
+        seen = await here.sees("/clear")
+        assert seen[0].split()[0] == "Conversation"
+        assert any("/compact" in row for row in seen)
+        await here.says("and now?")
+        await here.rests()
+        seen = await here.sees("Forty-two.")
+        assert not any("/compact" in row for row in seen)
+        await here.says("/help /compact")
+        await here.sees("/compact [focus]")
+
+
+async def test_a_path_typed_first_is_a_prompt(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("Forty-two.")) as here:
+        await here.says("/etc/hosts what is this?")
+        seen = await here.sees("Forty-two.")
+        assert any("you ▸ /etc/hosts what is this?" in row for row in seen)

@@ -118,7 +118,7 @@ async def test_a_session_is_watched_from_another_terminal(place: Place) -> None:
             await terminal.type("hello")
             await terminal.press("Enter")
             await other.sees("you ▸ hello", "529 overloaded", "next try in")
-            await terminal.press("r")
+            await terminal.press("M-r")
             await other.sees("Over.", "ready", gone=("next try in",))
             await terminal.press("C-d")
             await other.sees("nobody writes it now")

@@ -14,7 +14,7 @@ from tests.ui.loops import CIRCLE, FOUND
 from tests.ui.panel import situations as situation
 from tests.ui.panel.situations import ALL, NOW
 
-KEYS = (("r", "retry now"), ("m", "other model"), ("Esc", "stop"))
+KEYS = (("Alt+R", "retry now"), ("Alt+M", "other model"), ("Esc", "stop"))
 
 
 def look(panel: Panel, width: int = 60, height: int = 60, now: float = NOW, **more: object) -> list[str]:
@@ -59,7 +59,7 @@ def test_a_retry_tells_why_which_when_what_was_kept_and_what_can_be_pressed() ->
         "model   529 overloaded · attempt 3 of 10",
         "        next try in 3 s",
         "        kept: 1,204 characters, 1 tool call",
-        "        r retry now   m other model   Esc stop",
+        "        Alt+R retry now   Alt+M other model   Esc stop",
         "context ▓▓░░░░░░░░ 41k of 200k",
         "spent   $0.11, of it $0.02 on retries",
     ]
