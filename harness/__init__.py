@@ -1,7 +1,7 @@
 """An agent for the terminal that you can chat with, learn from and watch recover.
 
-`from harness import Agent, tool, hook` is the library. Its names are imported when they are first used, so
-that `harness --version` and `import harness` load neither pydantic nor the SDK.
+`from harness import Agent, open_session, tool, hook, Policies` is the library (docs/library.md). Its names are imported
+when they are first used, so that `harness --version` and `import harness` load neither pydantic nor the SDK.
 """
 
 from typing import TYPE_CHECKING
@@ -9,9 +9,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.agent import Agent
     from harness.hooks import HookAnswer, HookCall, hook
+    from harness.policies import Policies
+    from harness.session import Opening, Session, open_session
     from harness.tools.tool import tool
 
-__all__ = ["Agent", "HookAnswer", "HookCall", "__version__", "hook", "tool"]
+__all__ = [
+    "Agent",
+    "HookAnswer",
+    "HookCall",
+    "Opening",
+    "Policies",
+    "Session",
+    "__version__",
+    "hook",
+    "open_session",
+    "tool",
+]
 __version__ = "0.1.0"
 
 
@@ -27,6 +40,14 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
                 from harness import hooks
 
                 return getattr(hooks, name)
+            case "Policies":
+                from harness.policies import Policies
+
+                return Policies
+            case "Opening" | "Session" | "open_session":
+                from harness import session
+
+                return getattr(session, name)
             case "tool":
                 from harness.tools.tool import tool
 

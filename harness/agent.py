@@ -20,7 +20,7 @@ The command line, the screen and `from harness import Agent` are all this class.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from harness.assembly import settings_here, tools_for
+from harness.assembly import settings_here
 from harness.clock import Clock, SystemClock
 from harness.context_use import ContextUse, context_use
 from harness.conversation import Conversation, ignore
@@ -52,9 +52,10 @@ from harness.executor.asker import Asker, Nobody
 from harness.executor.dispatching import Dispatching
 from harness.executor.turn import Turn
 from harness.hiring import Hiring
-from harness.hooks import Hook
+from harness.hooks import Hook, own_hooks
 from harness.memory import MemoryBook
 from harness.permissions import Mode
+from harness.policies import Policies
 from harness.practice.tool_orders import ToolOrders
 from harness.processes import Processes
 from harness.prompt_parts import PromptPart, parts_of
@@ -68,17 +69,19 @@ from harness.recovery import (
     OfferWait,
     Resend,
     RunTools,
+    Situation,
     Stop,
     SwitchModel,
+    TurnState,
     after_tools,
     counted,
-    decide,
     over_budget,
 )
 from harness.settings import Settings
 from harness.sharing import Shared
 from harness.skills import SkillBook
 from harness.tools.tool import Tool
+from harness.tools.toolbox import own_tools
 from harness.turn_bounds import TurnBounds
 from harness.wiring import wired
 
@@ -89,18 +92,20 @@ if TYPE_CHECKING:
 class Agent:
     """An agent in a folder: takes prompts, yields events.
 
-        async with Agent(tools=[*standard_tools(), weather]) as agent:
+        async with Agent(tools=[weather]) as agent:
             async for event in agent.run("Is it raining in Oslo?"):
                 print(event)
 
-    Without a key in the settings or the environment the built-in practice model answers.
+    Without a key in the settings or the environment the built-in practice model answers. `open_session` gives the same
+    agent a journal, so that the conversation can be resumed.
     """
 
     def __init__(
         self,
         settings: Settings | None = None,
         *,
-        tools: Iterable[Tool] | None = None,
+        tools: Iterable[Tool] = (),
+        standard: Collection[str] | None = None,
         asker: Asker | None = None,
         conversation: Conversation | None = None,
         outputs: Path | None = None,
@@ -109,13 +114,15 @@ class Agent:
         log: logging.Logger | None = None,
         agents: Path | None = None,
         hooks: Iterable[Hook] = (),
+        policies: Policies | None = None,
         employer: "Agent | None" = None,
         **overrides: object,
     ) -> None:
         """
         Args:
             settings: all settings; None reads them from flags given as `overrides`, the environment, .env and files.
-            tools: what the model may use; None: the standard tools, and those for agents and the background.
+            tools: tools of your own, added to the standard ones; subagents may use them too.
+            standard: names of the standard tools to keep; None: all of them, `()`: none.
             asker: who answers questions; None: nobody, so that what would ask is refused.
             conversation: a conversation to go on with; None: an empty one that nobody records.
             outputs: folder for results too long for the history; None: one in the state folder.
@@ -124,11 +131,17 @@ class Agent:
             log: gets what only a developer wants to know.
             agents: folder for the journals of the agents that work for this one; None: nobody keeps them.
             hooks: what is asked at fixed points, behind the commands of the settings; `hook` makes one of a function.
-            employer: the agent that this one works for, whose hooks are then its own; None: a person.
+            policies: what it decides by; None: as the settings say.
+            employer: the agent that this one works for, whose hooks and policies it uses; None: a user.
             overrides: settings by name, for example `model="claude-opus-5-5"` or `permission_mode="yolo"`.
 
-        Raises SettingsError when a setting cannot be used.
+        Raises SettingsError when a setting cannot be used; TypeError and ValueError, one sentence, for tools, hooks and
+        policies that cannot.
         """
+        if settings is not None and overrides:
+            raise TypeError(f"Agent takes settings= or single settings such as {next(iter(overrides))}=, not both.")
+        self.own_tools = own_tools(tools)
+        """The tools of the program that made this agent."""
         self.settings = settings or settings_here(overrides)
         self.conversation = conversation or Conversation(ignore)
         self.model = self.settings.model
@@ -137,7 +150,8 @@ class Agent:
         self._clock: Clock = clock or (employer._clock if employer else SystemClock())
         self._log: logging.Logger = log or (employer._log if employer else logging.getLogger("harness"))
         self._asking: Turn | None = None
-        self._hooks: tuple[Hook, ...] = employer._hooks if employer else (*self.settings.hooks, *hooks)
+        self._hooks: tuple[Hook, ...] = employer._hooks if employer else (*self.settings.hooks, *own_hooks(hooks))
+        self._policies: Policies = employer._policies if employer else policies or Policies()
         if settings is None:
             reread = reread or (lambda: settings_here(overrides))
         parts = wired(
@@ -146,12 +160,14 @@ class Agent:
             asker or Nobody(),
             self._clock,
             self._log,
-            tools=tools,
+            tools=self.own_tools,
+            standard=standard,
+            policies=self._policies,
             outputs=outputs,
             reread=reread,
             hooks=self._hooks,
             shared=employer._shared if employer else None,
-            crew=self._crew,
+            crew=partial(self._crew, standard),
             capabilities=employer.dispatching.board.capabilities if employer else None,
         )
         self._limits, self._signals, self.outputs = parts.limits, parts.signals, parts.outputs
@@ -168,7 +184,7 @@ class Agent:
         self.attached = self._bounds.attached
         """Texts that go into the history with the next prompt; one takes the place of another with its name."""
 
-    def _crew(self, shared: Shared, outputs: Path) -> Crew:
+    def _crew(self, standard: Collection[str] | None, shared: Shared, outputs: Path) -> Crew:
         return Crew(
             self.conversation,
             self.settings,
@@ -176,9 +192,12 @@ class Agent:
             self._clock,
             self._log,
             outputs=outputs,
-            hire=Hiring(self, partial(tools_for, skills=shared.skills, memories=shared.memory)).hired,
+            hire=Hiring(self).hired,
             model=lambda: self.model,
             kept=self.agents_folder is not None,
+            own=self.own_tools,
+            standard=standard,
+            admission=self._policies.admission,
         )
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
@@ -189,11 +208,11 @@ class Agent:
         Closing the iterator early ends the turn and whatever it was running. A turn that is asked for while another
         runs waits for its end.
         """
-        return self._turns.events(partial(self._run, prompt))
+        return self._turns.events(partial(self._run_wanted, prompt))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
-        return self._turns.events(partial(self._run, None))
+        return self._turns.events(partial(self._run_wanted, None))
 
     def deliver(self) -> AsyncGenerator[Event, None]:
         """Let the model go on with what has arrived from the background; a turn without a prompt.
@@ -245,7 +264,7 @@ class Agent:
         """Do not wait for this model any longer: drop a silent connection, and go on with the next fallback for the
         rest of the turn. Raises HarnessError when there is none to turn to."""
         if not any(model != self.model for model in self.settings.fallback_models):
-            raise HarnessError("There is no other model to ask; name one with --fallback-model.")
+            raise HarnessError("There is no other model to ask; name one in fallback_models (--fallback-model).")
         if self.other_model is None:
             waits = "every fallback was asked already" if self._asking else "no model is being waited for"
             raise HarnessError(f"There is no other model to turn to now: {waits}.")
@@ -341,6 +360,15 @@ class Agent:
 
     # ── the turn ────────────────────────────────────────────────────────────────────────────────
 
+    async def _run_wanted(self, prompt: str | None) -> None:
+        """A turn that the user, or the parent of a subagent, wants."""
+        if self._employer is None:
+            self._shared.retries.begin_turn()
+            await self._run(prompt)
+            return
+        with self._shared.retries.subagent_at_work():
+            await self._run(prompt)
+
     async def _run_arrivals(self) -> None:
         if self.crew is not None and self.crew.incoming.waiting:
             await self._run(None)
@@ -396,12 +424,14 @@ class Agent:
                 say.emit(Transition(step, decision.code, decision.reason, *counted(decision, self._limits)))
 
     async def _after_tools(self, turn: Turn) -> Stop | None:
-        """What ends the turn after a tool round: a person, a hook, the breakers, a loop that nothing frees, a limit."""
+        """What ends the turn after a tool round: a user, a hook, breakers, a loop nothing frees, a wait, a limit."""
         paused = self.dispatching.paused
         stuck = "" if paused else await self.escaping.look()
+        waited = "" if paused or stuck else await self.escaping.wait()
         interrupted = self._signals.interrupt.is_set()
         hooked = self.hooking.stopped
-        stop = after_tools(turn.state, self._limits, interrupted=interrupted, hooked=hooked, paused=paused, stuck=stuck)
+        ends = {"hooked": hooked, "paused": paused, "stuck": stuck, "waited": waited}
+        stop = after_tools(turn.state, self._limits, interrupted=interrupted, **ends)
         if stop is None:
             self._bounds.deliver()
         return stop
@@ -434,11 +464,15 @@ class Agent:
             if self._signals.interrupt.is_set():
                 return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
             answered = await self._calls.ask(
-                turn.state, self._limits, self._signals, fresh_connection=turn.fresh_connection
+                turn.state,
+                self._limits,
+                self._signals,
+                answer=turn.answer,
+                fresh_connection=turn.fresh_connection,
             )
             outcome = answered.outcome
             asked = await self._calls.endpoints.latest(turn.state, overloaded=_overloaded(outcome))
-            decision = decide(asked, outcome, self._limits, answered.situation)
+            decision = self._decide(asked, outcome, answered.situation)
             turn.state = decision.state
             self._calls.endpoints.keep(turn.state)
             turn.fresh_connection = False
@@ -461,6 +495,14 @@ class Agent:
                     return decision
                 case _:
                     return decision
+
+    def _decide(self, state: TurnState, outcome: Outcome, situation: Situation) -> Decision:
+        situation = self._calls.with_shared_retries(situation)
+        decision = self._policies.decide(state, outcome, self._limits, situation)
+        if not isinstance(decision, Decision):
+            raise TypeError(f"Policies(decide=…) has to return a decision of harness.recovery, not {decision!r}")
+        self._calls.decided(state, decision)
+        return decision
 
     def _spent(self, turn: Turn) -> Stop | None:
         """What ends the turn because the money is spent: that of this agent, or of the one it works for."""

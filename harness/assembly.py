@@ -40,8 +40,21 @@ def settings_here(overrides: Mapping[str, object]) -> Settings:
     return load(overrides, os.environ).require_answer().settings
 
 
-def recovery_limits(settings: Settings, *, interactive: bool) -> RecoveryLimits:
-    """The numbers of the recovery policy; `interactive` says whether a person can be asked."""
+def recovery_limits(
+    settings: Settings, *, interactive: bool, given: RecoveryLimits | None = None, hired: bool = False
+) -> RecoveryLimits:
+    """The numbers of the recovery policy.
+
+    Args:
+        interactive: a user can be asked.
+        given: numbers that a program handed in; they replace those of the settings.
+        hired: for a subagent, whose limits of steps and money are always those of the settings.
+    """
+    if given is not None:
+        own = replace(given, interactive=interactive)
+        if not hired:
+            return own
+        return replace(own, token_budget=None, max_steps=settings.max_turns, max_cost_usd=settings.max_budget_usd)
     return RecoveryLimits(
         retries_per_request=settings.max_retries,
         retries_per_turn=settings.turn_retries,

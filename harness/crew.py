@@ -1,12 +1,12 @@
 """Who works for an agent besides itself, and what it hears of them.
 
 Agents and commands in the background each pass a gate of their own, so that agents that wait for commands can never
-hold up each other. What comes of work that nobody waits for arrives in one queue, together with what the person types.
+hold up each other. What comes of work that nobody waits for arrives in one queue.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from harness.executor.incoming import Incoming
 from harness.executor.subagents import Subagents
 from harness.executor.workers import Order, Worker
 from harness.gate.gate import Gate
+from harness.gate.limits import GateLimits
 from harness.memory import keeping_tools
 from harness.model.arrivals import arrivals_text
 from harness.settings import Settings
@@ -49,6 +50,9 @@ class Crew:
         hire: Callable[[Order], Worker],
         model: Callable[[], str],
         kept: bool,
+        own: Sequence[Tool] = (),
+        standard: Collection[str] | None = None,
+        admission: GateLimits | None = None,
     ) -> None:
         """
         Args:
@@ -57,6 +61,9 @@ class Crew:
             hire: makes an agent.
             model: the model that will answer it.
             kept: each agent has a journal.
+            own: tools of the program, which agents may use as well.
+            standard: names of the standard tools that may be used; None: all.
+            admission: how many agents work and wait; None: as the settings say.
         """
         self._conversation = conversation
         self._settings = settings
@@ -64,10 +71,11 @@ class Crew:
         self._outputs = outputs
         self._skills, self._memory = shared.skills, shared.memory
         emit = conversation.emit
+        given = tools_for(settings, None, shared.skills, shared.memory)
         self.incoming = Incoming(emit)
-        """What has arrived and what was typed."""
+        """What has arrived."""
         self.agent_gate = Gating(
-            Gate(agent_limits(settings), GateName.AGENTS),
+            Gate(admission or agent_limits(settings), GateName.AGENTS),
             emit,
             clock,
             shared=shared.slots,
@@ -89,7 +97,10 @@ class Crew:
             clock,
             log,
             hire=hire,
-            tools=tuple(tool.name for tool in tools_for(settings, None, shared.skills, shared.memory)),
+            tools=(
+                *(one.name for one in given if standard is None or one.name in standard),
+                *(one.name for one in own),
+            ),
             model=model,
             result_characters=settings.result_characters,
             kept=kept,

@@ -5,12 +5,15 @@ import logging
 import os
 import platform
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from harness import __version__
 from harness.connection import ANTHROPIC, endpoint_of
@@ -18,11 +21,14 @@ from harness.doctor_session import brought_along
 from harness.errors import HarnessError, SettingsError
 from harness.hooks import Hook
 from harness.journal import session_folder, state_folder
+from harness.model.endpoint import Endpoint
 from harness.secret import MASK, Secret
 from harness.settings import Loaded, Settings, load, project_settings_file, user_settings_file
 from harness.ui.plain import has_colours
 from harness.ui.screen_choice import screen_wanted
 
+CONNECT_S = 5.0
+"""Seconds that opening a connection may take."""
 PACKAGES = ("anthropic", "httpx2", "pydantic", "tiktoken", "textual")
 PERMISSIONS = {
     "ask": "asks before it writes or runs something",
@@ -35,7 +41,8 @@ PERMISSIONS = {
 def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -> int:
     """Print the report. Returns 0 when a prompt would go out, 1 when something would fail before that.
 
-    Only `online` uses the network: it asks the server for its models.
+    A connection to the address of the model is opened and closed; only `online` sends something, and asks the server
+    for its models.
     """
     report = _Report(out)
     report.facts("Program", _program())
@@ -198,15 +205,44 @@ def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
 def _model(settings: Settings) -> str:
     if not settings.practice:
         endpoint = endpoint_of(settings)
-        where = "this machine" if endpoint.is_loopback else "the network"
         plain = "" if endpoint.encrypted or endpoint.is_loopback else "; not encrypted, the key can be read on the way"
-        return f"address and key can be used, on {where}{plain} (not asked; --online does)"
+        return f"{_connected(endpoint)}{plain}; the key was not tried (--online does)"
     if settings.practice_script is None:
         return "the practice model improvises"
     from harness.practice.script import Script
 
     script = Script.load(settings.practice_script)
     return f"the practice model plays {settings.practice_script} ({len(script.steps)} entries)"
+
+
+def _connected(endpoint: Endpoint) -> str:
+    """Open a connection to the address, or to the proxy before it, and close it. Raises HarnessError, with why."""
+    address = urlsplit(endpoint.base_url)
+    host, port = address.hostname or "", address.port or (443 if endpoint.encrypted else 80)
+    shown, remedy = endpoint.base_url, "check that the server runs, and base_url (ANTHROPIC_BASE_URL)"
+    if (proxy := _proxy(endpoint, host)) is not None:
+        host, port = proxy
+        shown, remedy = f"the proxy {host}:{port}", "check the proxy variables of the environment"
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_S).close()
+    except TimeoutError:
+        raise HarnessError(f"{shown} did not answer within {CONNECT_S:g} s; {remedy} and the network.") from None
+    except ConnectionRefusedError:
+        raise HarnessError(f"nothing listens at {shown} (connection refused); {remedy}.") from None
+    except (OSError, UnicodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise HarnessError(f"{shown} cannot be reached ({why}); {remedy} and the network.") from error
+    return f"{shown} accepts connections"
+
+
+def _proxy(endpoint: Endpoint, host: str) -> tuple[str, int] | None:
+    """Host and port of the proxy that requests go through; None: they go straight to the server."""
+    if endpoint.is_loopback or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    url = proxies.get("https" if endpoint.encrypted else "http") or proxies.get("all")
+    parts = urlsplit(url if url and "://" in url else f"http://{url}") if url else None
+    return (parts.hostname, parts.port or 80) if parts is not None and parts.hostname else None
 
 
 def _tools(settings: Settings) -> str:

@@ -215,8 +215,11 @@ def _note(event: Event) -> str:
             return f"{event.to_model} answers in place of {event.from_model}: {event.reason}"
         case OutputCapChanged():
             return f"output cap {event.from_cap:,} → {event.to_cap:,}: {event.reason}"
+        case CompactionEnded(succeeded=True) if event.tokens_after >= event.tokens_before:
+            return f"compaction gained nothing: {event.tokens_before:,} → {event.tokens_after:,} tokens"
         case CompactionEnded(succeeded=True, drained=drained) if drained:
-            return f"{len(drained)} old tool results shortened: {event.tokens_before:,} → {event.tokens_after:,} tokens"
+            results = "one old tool result" if len(drained) == 1 else f"{len(drained)} old tool results"
+            return f"{results} shortened: {event.tokens_before:,} → {event.tokens_after:,} tokens"
         case CompactionEnded(succeeded=True):
             return f"compacted by {event.method}: {event.tokens_before:,} → {event.tokens_after:,} tokens"
         case CompactionEnded():

@@ -4,7 +4,7 @@ Each is the same class with the same policies: recovery, breakers, escape. What 
 `sharing.Shared`. A tool that is switched off or failing for the one that asks begins so for the other as well.
 """
 
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from harness.executor.workers import Order
 from harness.journal import Journal
 from harness.recording import Recorder, unobserved
 from harness.settings import Settings
-from harness.tools.tool import Tool
 
 if TYPE_CHECKING:
     from harness.agent import Agent
@@ -71,10 +70,8 @@ class Hired:
 class Hiring:
     """Makes the agents that work for one agent."""
 
-    def __init__(self, employer: "Agent", tools: Callable[[Settings], Iterable[Tool]]) -> None:
-        """`tools` makes all that an agent may be given."""
+    def __init__(self, employer: "Agent") -> None:
         self._employer = employer
-        self._tools = tools
         self._warned = False
 
     def hired(self, order: Order) -> Hired:
@@ -86,9 +83,11 @@ class Hiring:
                 undo.callback(kept.close)
             conversation = self._conversation(kept, order)
             settings = self._settings(conversation.spend.cost_usd)
+            own = {tool.name for tool in employer.own_tools}
             agent = type(employer)(
                 settings,
-                tools=[tool for tool in self._tools(settings) if tool.name in order.tools],
+                tools=[tool for tool in employer.own_tools if tool.name in order.tools],
+                standard=[name for name in order.tools if name not in own],
                 asker=order.asker,
                 conversation=conversation,
                 outputs=employer.outputs / order.agent,
@@ -173,7 +172,7 @@ class Hiring:
 def _hand_down(employer: "Agent", agent: "Agent") -> None:
     """What is known to fail for one need not be found out by the other at the same price (seed 000, step 1)."""
     board = employer.dispatching.board
-    for tool in agent.toolbox.names:
-        if tool in board.tools and board.breaker(tool).state is not BreakerState.CLOSED:
-            isolated = board.breaker(tool).isolated
-            agent.dispatching.command(BreakerCommand.ISOLATE if isolated else BreakerCommand.TRIP, tool)
+    for row in board.rows():
+        if row.state is not BreakerState.CLOSED and agent.dispatching.board.knows(row.tool):
+            isolated = board.breaker(row.tool).isolated
+            agent.dispatching.command(BreakerCommand.ISOLATE if isolated else BreakerCommand.TRIP, row.tool)

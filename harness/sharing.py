@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from harness.assembly import memory_for, skills_for
 from harness.clock import SystemClock
 from harness.connection import ANTHROPIC, Connection
+from harness.events import Event
 from harness.executor.asker import Asker, OneAtATime
 from harness.executor.shared_endpoints import SharedEndpoints
+from harness.executor.shared_retries import SharedRetries
 from harness.granting import Granting
 from harness.instructions import read_instructions
 from harness.journal import state_folder
@@ -20,6 +22,7 @@ from harness.model.instruction_texts import Instructions
 from harness.model.tokens import TokenCounter
 from harness.practice.tool_orders import ToolOrders
 from harness.processes import Processes
+from harness.recovery.retry_budget import RetryBudget
 from harness.settings import Settings
 from harness.skills import SkillBook
 from harness.slots.shared import SharedSlots
@@ -40,6 +43,8 @@ class Shared:
     counter: TokenCounter
     endpoints: SharedEndpoints
     """How the models are, as far as any of them has found out."""
+    retries: SharedRetries
+    """The retries that they have together."""
     slots: SharedSlots | None
     """Slots for agents that all sessions of the person have together; None: this session has its own."""
     instructions: tuple[Instructions, ...]
@@ -60,8 +65,9 @@ class Shared:
         reread: Callable[[], Settings] | None,
         *,
         session: str,
+        emit: Callable[[Event], None] | None = None,
     ) -> "Shared":
-        """New ones, as these settings want them; `session` is its name for other sessions.
+        """New ones, as these settings want them; `session` is its name for other sessions, `emit` reports to the user.
 
         Raises SettingsError for rules that cannot be used.
         """
@@ -82,6 +88,7 @@ class Shared:
                 clock=SystemClock(),
                 log=log,
             ),
+            SharedRetries(RetryBudget(settings.retry_share, settings.retry_burst), emit),
             slots,
             read_instructions(settings, said.append),
             skills_for(settings),

@@ -93,6 +93,8 @@ class TurnBounds:
                 return prompts.PAUSE_NOTE
             case TransitionCode.LOOP_STOPPED:
                 return prompts.LOOP_NOTE
+            case TransitionCode.WAIT_LIMIT:
+                return prompts.WAIT_NOTE
             case _:
                 return hook_texts.STOPPED_NOTE if self._parts.hooking.stopped else ""
 

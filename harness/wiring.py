@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,7 @@ from harness.experience_file import experience_file
 from harness.hooks import Hook
 from harness.memory import RECALL, REMEMBER
 from harness.model.prompt import Section, system_blocks
+from harness.policies import Policies
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings
@@ -55,7 +56,7 @@ from harness.sharing import Shared
 from harness.skills import SKILL
 from harness.tools.planning import TODO_WRITE
 from harness.tools.tool import Tool
-from harness.tools.toolbox import Toolbox
+from harness.tools.toolbox import Toolbox, joined, kept_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,9 @@ def wired(
     clock: Clock,
     log: logging.Logger,
     *,
-    tools: Iterable[Tool] | None,
+    tools: Sequence[Tool],
+    standard: Collection[str] | None,
+    policies: Policies,
     outputs: Path | None,
     reread: Callable[[], Settings] | None,
     hooks: Sequence[Hook],
@@ -107,21 +110,21 @@ def wired(
 
     `shared` is that of the agent it works for, if it does; `crew` makes those who work for it, if it does not.
     `capabilities` are those of the agent it works for.
-    Raises SettingsError when a setting cannot be used.
+    Raises SettingsError when a setting cannot be used, ValueError for tools that do not go together.
     """
     outputs = outputs or outputs_folder(settings)
-    limits = recovery_limits(settings, interactive=asker.present)
+    hired = shared is not None
+    limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
     signals = Signals()
     turns = TurnTaking(conversation)
-    hired = shared is not None
-    shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem)
+    shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem, emit=conversation.emit)
     connection, processes = shared.connection, shared.processes
     if not hired:
         asker = shared.asker
     company = None if hired else crew(shared, outputs)
-    if tools is None:
-        tools = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
-    toolbox = Toolbox(shared.tool_orders.applied(with_faults(tools, settings)))
+    ours = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
+    every = joined(kept_of(ours, standard, strict=not hired), tools)
+    toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
     skills = shared.skills.skills if toolbox.get(SKILL) else ()
     memory = shared.memory.index(keeps=toolbox.get(REMEMBER) is not None) if toolbox.get(RECALL) else ""
     sections = prompt_sections(settings, hired=hired, instructions=shared.instructions, skills=skills, memory=memory)
@@ -134,9 +137,11 @@ def wired(
         system=system_blocks(sections),
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
+        retries=shared.retries,
     )
-    board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), dispatch_limits(settings))
-    dispatching = Dispatching(board, conversation, clock)
+    numbers = policies.breakers or dispatch_limits(settings)
+    board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)
+    dispatching = Dispatching(board, conversation, clock, attended=asker.present)
     labels = Labels(strict=settings.strict_freshness)
     hooking = Hooking(
         hooks,
@@ -160,6 +165,7 @@ def wired(
         outputs=outputs,
         processes=processes,
         count_errors=settings.count_errors,
+        timeout_s=settings.tool_timeout_s,
         log=log,
         remember=shared.granting.remember,
     )
@@ -183,7 +189,7 @@ def wired(
     conversation.observe(kept.see)
     rollbacks = Rollbacks(conversation, kept, checkpoints)
     rewinding = Rewinding(conversation, turns, kept, checkpoints, asker, signals, calls.forget_sizes)
-    policy = escape_policy(settings)
+    policy = policies.loops or escape_policy(settings)
     remembering = Remembering(conversation, experience_file(settings))
     orchestrator = Orchestrator(policy, remembering.preferences)
     escaping = Escaping(

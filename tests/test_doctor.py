@@ -49,7 +49,9 @@ def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypa
     (folder / ".harness").mkdir()
     (folder / ".harness" / "settings.toml").write_text("max_turns = 7\n")
     monkeypatch.setenv("HARNESS_TRUST_FOLDER", "1")
-    code, page = examined(folder)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        code, page = examined(folder)
     assert code == 0
     assert re.search(r"•••, \d+ characters \(environment ANTHROPIC_API_KEY\)", page)
     assert "claude-from-env (.env MODEL_ID)" in page
@@ -182,7 +184,7 @@ def test_what_is_switched_off_is_said_to_be(folder: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.anyio
-async def test_only_online_asks_the_server(tmp_path: Path) -> None:
+async def test_without_online_nothing_is_sent_to_the_server(tmp_path: Path) -> None:
     async with PracticeServer() as server:
         place = Place(tmp_path, server.base_url)
         assert (await run(place, "doctor")).code == 0
@@ -199,3 +201,55 @@ def test_a_server_that_does_not_answer_is_a_failure(folder: Path, monkeypatch: p
     out = io.StringIO()
     assert doctor(out, workspace=str(folder), online=True) == 1
     assert "check address, key and network" in out.getvalue()
+
+
+def model_line(page: str) -> str:
+    """The check of the model's address."""
+    (line,) = (line for line in page.splitlines() if line.startswith(("  ✓ model", "  ✗ model")))
+    return line.strip()
+
+
+def test_an_address_where_nothing_listens_is_a_failure_and_one_where_something_does_is_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+        code, page = examined(folder)
+        assert (code, model_line(page)) == (
+            0,
+            f"✓ model: {address} accepts connections; the key was not tried (--online does)",
+        )
+    code, page = examined(folder)
+    assert code == 1
+    assert model_line(page).startswith(f"✗ model: nothing listens at {address} (connection refused); check that")
+
+
+def test_a_name_that_nobody_knows_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://no-such-host.invalid")
+    code, page = examined(folder)
+    assert code == 1
+    assert model_line(page).startswith("✗ model: https://no-such-host.invalid cannot be reached (")
+
+
+def test_where_a_proxy_stands_before_the_server_the_proxy_is_connected_to(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://no-such-host.invalid")
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        port = proxy.getsockname()[1]
+        for name in ("HTTPS_PROXY", "https_proxy"):
+            monkeypatch.setenv(name, f"http://user:secret@127.0.0.1:{port}")
+        code, page = examined(folder)
+        assert code == 0
+        assert model_line(page).startswith(f"✓ model: the proxy 127.0.0.1:{port} accepts connections")
+    code, page = examined(folder)
+    assert code == 1
+    assert f"nothing listens at the proxy 127.0.0.1:{port}" in model_line(page)
+    assert "secret" not in page

@@ -191,7 +191,7 @@ async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
 
 async def test_an_agent_that_is_interrupted_before_its_turn_begins_takes_none(tmp_path: Path) -> None:
     async with on_stage(tmp_path, hired(calls(run("no"), times='"forever"'))) as here:
-        hiring = Hiring(here.agent, lambda _: ())
+        hiring = Hiring(here.agent)
         worker = hiring.hired(Order("a1", (), Nobody(), again=False))
         worker.interrupt()
         turn = await played(worker.run("Go."))
@@ -201,15 +201,14 @@ async def test_an_agent_that_is_interrupted_before_its_turn_begins_takes_none(tm
 
 
 async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, "") as here:
+    faults = tmp_path / "faults.toml"
+    faults.write_text('[[fault]]\ntool = "grep"\nkind = "timeout"\n')
+    async with on_stage(tmp_path, "", tool_faults=faults) as here:
         assert here.agents is not None
-
-        def tools(_: object) -> tuple[()]:
-            raise HarnessError("there are no tools")
-
+        faults.unlink()
         for number in (1, 2):
-            with pytest.raises(HarnessError, match="there are no tools"):
-                Hiring(here.agent, tools).hired(Order(f"a{number}", (), Nobody(), again=False))
+            with pytest.raises(HarnessError, match=r"faults\.toml"):
+                Hiring(here.agent).hired(Order(f"a{number}", (), Nobody(), again=False))
             with Journal.open(here.agents / f"a{number}.jsonl"):
                 pass  # nobody else holds it
 

@@ -17,7 +17,7 @@ import harness
 
 PACKAGE = Path(harness.__file__).parent
 
-GROUND = {"regular_file", "errors", "secret", "clock", "visible", "uninterrupted", "front_matter"}
+GROUND = {"regular_file", "errors", "secret", "clock", "visible", "uninterrupted", "threads", "front_matter"}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
 ROOMS = {
@@ -62,6 +62,7 @@ AGENT_LEVEL = {
     "instructions",
     "prompt_parts",
     "context_use",
+    "policies",
 }
 FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "doctor_session", "__main__"}
 
@@ -73,6 +74,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "visible": {"events"},
     "uninterrupted": {"events"},
     "regular_file": {"events"},
+    "threads": {"events"},
     "front_matter": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
@@ -102,7 +104,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         ("cli", "commands", "viewing", "doctor", "doctor_session", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT
     ),
     "commands": {*ROOMS, *AGENT_LEVEL, *GROUND, *FRONT, "graphs", "lessons"},
-    "": {"agent", "hooks", "tools"},
+    "": {"agent", "hooks", "policies", "session", "tools"},
 }
 """For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.lessons import Stage
+from harness.permissions import commands_of
 
 WRITES = "write_file|edit_file"
+FORCE = {"--force", "--force-with-lease", "-f"}
 
 
 @hook("prompt_submit")
@@ -15,11 +17,12 @@ def house_rules(call: HookCall) -> HookAnswer:
     return HookAnswer(context="Rule of this house: what you write is run once before you say that it is done.")
 
 
-@hook("before_tool", tools="bash")
+@hook("before_tool", tools="bash", required=True)
 def no_force_push(call: HookCall) -> HookAnswer | None:
-    """Block: the call does not run, and the model reads why."""
-    if "push --force" in call.input["command"]:
-        return HookAnswer(block="nobody pushes by force here; push to a branch of your own")
+    """Block: the call does not run, and the model reads why. The line is read as a shell reads it, as in s03."""
+    for words in commands_of(call.input["command"]):
+        if words[0] == "git" and "push" in words and FORCE.intersection(words):
+            return HookAnswer(block="force pushes are not allowed here; push to a branch of your own")
     return None
 
 
@@ -65,7 +68,10 @@ class Unrun:
     def note(self, call: HookCall) -> None:
         """After a tool: keep track of what went well."""
         if call.outcome == "ok" and call.tool == "bash":
-            self.paths = [path for path in self.paths if path not in call.input["command"]]
+            ran = {
+                Path(word) for words in commands_of(call.input["command"]) for word in words if words[0] == "python3"
+            }
+            self.paths = [path for path in self.paths if Path(path) not in ran]
         elif call.outcome == "ok" and str(call.input["path"]).endswith(".py"):
             self.paths.append(str(call.input["path"]))
 

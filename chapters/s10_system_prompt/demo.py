@@ -7,15 +7,17 @@ from harness.events import Notice
 from harness.lessons import Stage
 
 
-def tell(stage: Stage, agent: Agent) -> None:
-    """Show of what the beginning of every request is made, and whether its bytes have changed."""
+def tell(stage: Stage, agent: Agent, before: str = "") -> str:
+    """Show what the beginning of every request is made of. Returns its fingerprint, to be compared with `before`."""
     parts = agent.prompt_parts()
     names = ", ".join(f"{part.name} {part.tokens:,}" for part in parts)
     files = ", ".join(str(source) for part in parts for source in part.sources)
     mark = sha256("\n".join(part.text for part in parts).encode()).hexdigest()[:8]
     stage.show(Notice("info", f"Tokens of each part: {names}"))
     stage.show(Notice("info", f"Instructions from: {files}"))
-    stage.show(Notice("info", f"Fingerprint of all parts: {mark}"))
+    compared = f", {'the same as' if mark == before else 'not the same as'} before" if before else ""
+    stage.show(Notice("info", f"Fingerprint of all parts: {mark}{compared}"))
+    return mark
 
 
 async def demo(stage: Stage) -> None:
@@ -23,13 +25,13 @@ async def demo(stage: Stage) -> None:
     settings = stage.settings(user_dir=stage.workspace / "you")
     prompts = stage.prompts()
     async with stage.agent(settings) as agent:
-        tell(stage, agent)
+        first = tell(stage, agent)
         await stage.watch(agent.run(await anext(prompts)))
         with (stage.workspace / "AGENTS.md").open("a", encoding="utf-8") as file:
             file.write("- Every file begins with a line that says what it is for.\n")
         await stage.watch(agent.run(await anext(prompts)))
-        tell(stage, agent)
+        tell(stage, agent, first)
     async with stage.agent(settings) as agent:
-        tell(stage, agent)
+        tell(stage, agent, first)
         async for prompt in prompts:
             await stage.watch(agent.run(prompt))

@@ -10,7 +10,6 @@ from harness import tool
 from harness.events import BreakerChanged, BreakerState
 from harness.lessons import Stage
 from harness.tools.tool import Effect, Tool
-from harness.tools.toolbox import standard_tools
 
 STOCK = {"lamp": 4, "chair": 11}
 PROMPTS_WHILE_AWAY = 2
@@ -72,7 +71,7 @@ async def demo(stage: Stage) -> None:
     """The first prompts begin while the server is away. It is repaired as soon as the breaker has opened."""
     shop, number = Shop(), 0
     await shop.open()
-    async with stage.agent(tools=[*standard_tools(), stock_tool(shop)]) as agent:
+    async with stage.agent(tools=[stock_tool(shop)]) as agent:
         async for prompt in stage.prompts():
             number += 1
             if number <= PROMPTS_WHILE_AWAY:

@@ -9,8 +9,8 @@ Most calls are of healthy tools on a calm board. For these both methods are a lo
 and stands until something changes.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from harness.breakers import table
 from harness.breakers.breaker import Breaker, BreakerLimits
@@ -39,9 +39,13 @@ from harness.events import (
     LateResult,
     PlanItem,
     Score,
+    key_of,
+    part_key,
 )
 
 CLOSED, OPEN, HALF_OPEN = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
+MOST_PARTS = 50
+"""Parts of tools whose breakers are kept; of more the one that failed first is forgotten."""
 DEGRADED_FLOOR = 2
 """A degraded tool still may fail once (Q6)."""
 
@@ -90,6 +94,8 @@ class Board:
         """
         self._capabilities = capabilities or CapabilityMap(())
         self._rows = {tool: _Row(Breaker(), Seen()) for tool in tools}
+        """By key: first the tools, then the parts of tools that have failed, such as "bash:npm"."""
+        self._tools = tuple(self._rows)
         self._limits = limits or DispatchLimits()
         self._step = 0
         self._budget = Budget(self._limits.budget)
@@ -142,8 +148,29 @@ class Board:
             self._version += 1
             self._scores = self._scores.with_score(tool, score, self._step + self._limits.score_lasts)
 
-    def decide(self, tool: str) -> Decision:
-        """May this tool be called now? A probe that is given is out from here on."""
+    def decide(self, tool: str, parts: tuple[str, ...] = ()) -> Decision:
+        """May this tool be called now? A probe that is given is out from here on.
+
+        Args:
+            parts: what of the tool the call uses. Where the tool itself may be called, it also needs all of these.
+        """
+        decision = self._decide(tool)
+        if not parts or not isinstance(decision, Call):
+            return decision
+        held = [key for key in (part_key(tool, part) for part in parts) if self._held(key)]
+        for key in held:
+            runs, reason = judge(self, key)
+            if not runs:
+                return self._skip(Ticket(key, self._rows[key].breaker.generation, Dispatch.SKIP), reason)
+        if held:
+            return self._decide(held[0])
+        return replace(decision, ticket=replace(decision.ticket, parts=parts))
+
+    def _held(self, key: str) -> bool:
+        row = self._rows.get(key)
+        return row is not None and row.breaker.state is not CLOSED
+
+    def _decide(self, tool: str) -> Decision:
         row = self._rows.get(tool)
         if row is not None and row.decided_at == self._version and row.decision is not None:
             return row.decision
@@ -164,6 +191,14 @@ class Board:
         if row is None:
             raise ValueError(f"there is no tool called {ticket.tool!r}")
         breaker = row.breaker
+        if isinstance(result, Failure) and (key := key_of(ticket.tool, result)) != ticket.tool:
+            # The tool did its work, and what it ran failed.
+            self.record(replace(ticket, parts=()), Finish.OK, at)
+            if ticket.generation == breaker.generation:
+                self._part_failed(key, result, at)
+            return
+        if result is Finish.OK and ticket.parts and ticket.generation == breaker.generation:
+            self._parts_succeeded(ticket)
         if ticket.generation != breaker.generation:
             self._news.tell(LateResult(ticket.tool, ticket.generation, breaker.generation))
         elif result is Finish.OK and breaker.state is CLOSED:
@@ -181,6 +216,32 @@ class Board:
         elif breaker.state is HALF_OPEN:
             self._put(ticket.tool, breaker.released(self._step), f"the probe was not run: {result.value}")
 
+    def _part_failed(self, key: str, failure: Failure, at: float) -> None:
+        breaker = self._row(key).breaker
+        kind = Dispatch.CALL if breaker.state is CLOSED else Dispatch.SKIP
+        if kind is Dispatch.SKIP:  # another call has opened it meanwhile
+            self._news.tell(LateResult(key, breaker.generation, breaker.generation))
+        else:
+            self.record(Ticket(key, breaker.generation, kind), failure, at)
+
+    def _parts_succeeded(self, ticket: Ticket) -> None:
+        """What the call used has failed before and works; it is not known which of several, so all of them do."""
+        for key in (part_key(ticket.tool, part) for part in ticket.parts):
+            row = self._rows.get(key)
+            if row is not None and row.breaker.state is CLOSED and row.breaker.failures:
+                self._succeeded(key, row.breaker)
+
+    def _row(self, key: str) -> _Row:
+        """The row of a key that may have none yet."""
+        if key not in self._rows:
+            if len(self._rows) - len(self._tools) >= MOST_PARTS:
+                parts = [one for one in self._rows if one not in self._tools]
+                oldest = next((one for one in parts if not self._held(one)), parts[0])
+                del self._rows[oldest]
+                self._unsettled.discard(oldest)
+            self._rows[key] = _Row(Breaker(), Seen())
+        return self._rows[key]
+
     def record_batch(self, results: Iterable[tuple[int, Ticket, Result, float]]) -> None:
         """What came of calls that ran side by side: place in the reply, ticket, result, moment.
 
@@ -194,7 +255,7 @@ class Board:
 
         Raises ValueError for a tool that does not exist.
         """
-        if tool not in self._rows and (tool or command not in (BreakerCommand.RESET, BreakerCommand.CONFIRM)):
+        if not self.knows(tool) and (tool or command not in (BreakerCommand.RESET, BreakerCommand.CONFIRM)):
             raise ValueError(f"there is no tool called {tool!r}")
         if command is BreakerCommand.CONFIRM:
             self._cascade(self._cascades.confirmed(self._step))
@@ -221,7 +282,16 @@ class Board:
     @property
     def tools(self) -> tuple[str, ...]:
         """The tools it knows."""
-        return tuple(self._rows)
+        return self._tools
+
+    def knows(self, key: str) -> bool:
+        """It is the key of a tool, or of a part of one."""
+        tool, _, part = key.partition(":")
+        return key in self._rows or (tool in self._tools and bool(part))
+
+    def has_row(self, key: str) -> bool:
+        """There is something to say of this key."""
+        return key in self._rows
 
     @property
     def budget(self) -> Budget:
@@ -259,7 +329,7 @@ class Board:
         return reduced(self._items, self._usable, lambda tool: table.why_not(self, tool))
 
     def breaker(self, tool: str) -> Breaker:
-        """Where one tool stands. Raises KeyError for one that does not exist."""
+        """Where one key stands. Raises KeyError for one that has no row."""
         return self._rows[tool].breaker
 
     def scored(self, tool: str) -> Score | None:
@@ -277,8 +347,13 @@ class Board:
         return Seen(row.last_failure, row.last_success, row.message)
 
     def rows(self) -> tuple[HealthRow, ...]:
-        """The table of seed 000, step 2."""
-        return tuple(table.row(self, tool) for tool in self._rows)
+        """The table of seed 000, step 2: the tools, and below each what of it fails."""
+        return tuple(table.row(self, key) for tool in self._tools for key in (tool, *self._failing_parts(tool)))
+
+    def _failing_parts(self, tool: str) -> Iterator[str]:
+        for key, row in self._rows.items():
+            if key.startswith(f"{tool}:") and (row.breaker.failures or row.breaker.state is not CLOSED):
+                yield key
 
     def group_of(self, tool: str) -> Group | None:
         """The group of which a tool is a member."""
@@ -299,7 +374,7 @@ class Board:
     @classmethod
     def restored(cls, state: BoardState, capabilities: CapabilityMap | None = None) -> "Board":
         """The board that `saved` gave."""
-        board = cls((tool for tool, _, _ in state.breakers), capabilities, state.limits)
+        board = cls((tool for tool, _, _ in state.breakers if ":" not in tool), capabilities, state.limits)
         for tool, breaker, seen in state.breakers:
             board._rows[tool] = _Row(breaker, seen)
         board._unsettled = {tool for tool, breaker, _ in state.breakers if breaker.state is not CLOSED}
@@ -365,7 +440,7 @@ class Board:
             self._cascade(self._cascades.closed(tool))
 
     def _commanded(self, command: BreakerCommand, tool: str) -> None:
-        breaker = self._rows[tool].breaker
+        breaker = self._row(tool).breaker
         match command:
             case BreakerCommand.TRIP:
                 after = breaker.tripped(self._step, self._breaker_limits())

@@ -27,8 +27,11 @@ class Ticket:
     """Says to which generation of which breaker a result belongs (A2, A9)."""
 
     tool: str
+    """Key of the breaker: the name of a tool, or that of a part of one, such as "bash:npm"."""
     generation: int
     kind: Dispatch
+    parts: tuple[str, ...] = ()
+    """What of the tool the call uses, such as the programs of a command line."""
 
 
 @dataclass(frozen=True, slots=True)

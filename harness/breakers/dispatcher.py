@@ -44,9 +44,9 @@ class Dispatcher:
         """Calls that were let through and have not ended, by id: place and ticket."""
         self._ended: list[tuple[int, Ticket, Result, float]] = []
 
-    def decide(self, call_id: str, tool: str, place: int) -> Decision:
-        """The decision about a call; `place` is where it stands in its reply."""
-        decision = self.board.decide(tool)
+    def decide(self, call_id: str, tool: str, place: int, parts: tuple[str, ...] = ()) -> Decision:
+        """The decision about a call; `place` is where it stands in its reply, `parts` what of the tool it uses."""
+        decision = self.board.decide(tool, parts)
         if decision.dispatch in RUNS:
             self._out[call_id] = place, decision.ticket
         return decision
@@ -72,7 +72,7 @@ class Dispatcher:
                 self.board.plan(items)
             case ToolScored(tool=tool, score=score, why=why):
                 self.board.score(tool, score, why)
-            case BreakerCommanded(command=command, tool=tool) if not tool or tool in self.board.tools:
+            case BreakerCommanded(command=command, tool=tool) if not tool or self.board.knows(tool):
                 self.board.command(command, tool)  # a tool that is gone since then has no breaker
             case DispatchLimitsSet(limits=limits):
                 self.board.configure(limits)
@@ -110,7 +110,7 @@ class Replay:
     def see(self, event: Event, at: float = 0.0) -> tuple[Event, ...]:
         """Take in the next event of the journal; returns what the board has to say about it."""
         if isinstance(event, Dispatched):
-            decision = self.dispatcher.decide(event.call_id, event.tool, event.place)
+            decision = self.dispatcher.decide(event.call_id, event.tool, event.place, event.parts)
             if self._differs and (decision.dispatch, decision.reason) != (event.dispatch, event.reason):
                 self._differs(event, decision)
         else:

@@ -6,12 +6,13 @@
 | the result shows what a newer look, or a change, has shown to be over | STALE |
 | the tool says of when it is, and that lies before a newer look or a change | STALE |
 | the tool says of when it is, and that is before the turn began | UNVERIFIED |
-| the tool is documented to answer from a cache, and does not say of when the result is | UNKNOWN |
+| the result may be of an earlier moment, and the tool cannot say of which | UNKNOWN |
 
-Fresh results carry no label, and a doubt is no evidence: after two changes to nobody knows what, or a command whose
-effects nobody knows, a file may well read as it did before. Only changes, and results without a label, add to what is
-known (`versions`): a stale result must not make the true one look stale. In strict mode every repeat is labelled, as
-the seed has it (S10).
+A tool that reads what it shows at each call, such as read_file, shows the present state, whatever was there before: a
+file that reads as it did two changes ago was changed back. Fresh results carry no label, and a doubt is no evidence:
+after two changes to nobody knows what, or a command whose effects nobody knows, a file may well read as it did before.
+Only changes, and results without a label, add to what is known (`versions`): a stale result must not make the true one
+look stale. In strict mode every repeat is labelled, as the seed has it (S10).
 """
 
 from dataclasses import dataclass
@@ -40,7 +41,10 @@ class Observation:
     """What it read or changed as a whole, such as a path."""
     changes: bool = False
     """It changed its resource, or something unknown where it names none."""
-    caches: bool = False
+    live: bool = False
+    """It was read where it is, during the call, so that it is the present state."""
+    undated: bool = False
+    """It may be of an earlier moment."""
     as_of: float | None = None
     """Unix time at which the result was true, where the tool says so."""
     version: str = ""
@@ -102,7 +106,7 @@ class Freshness:
         before = self._calls.get(seen.name)
         repeated = before if before and before.digest == seen.result else None
         put(self._calls, seen.name, seen.sight(seen.result), REMEMBERED)
-        label = self._evidence(seen, resource, view, repeated)
+        label = None if seen.live else self._evidence(seen, resource, view, repeated)
         if label is None and _dated(seen, resource, view):
             view.becomes(seen.sight(seen.content))
             resource.view(seen.name).becomes(seen.sight(seen.result))
@@ -130,14 +134,14 @@ class Freshness:
             return label
         if seen.as_of is not None and seen.as_of < self._turn_began:
             return Label(FreshnessLabel.UNVERIFIED, "it is older than this turn; nobody looked since", seen.as_of)
-        if seen.as_of is None and seen.caches:
-            return Label(FreshnessLabel.UNKNOWN, "the tool may answer from a cache and does not say of when this is")
+        if seen.as_of is None and seen.undated:
+            return Label(FreshnessLabel.UNKNOWN, "the tool cannot say of when this is")
         return None
 
 
 def _dated(seen: Observation, resource: Resource, view: View) -> bool:
     """Whether it is of now, as far as is known: otherwise it says nothing against what was seen before."""
-    return not seen.caches if seen.as_of is None else seen.as_of >= resource.known_at(view)
+    return not seen.undated if seen.as_of is None else seen.as_of >= resource.known_at(view)
 
 
 def _outdated(seen: Observation, resource: Resource, view: View) -> Label | None:

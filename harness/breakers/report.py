@@ -49,6 +49,7 @@ def pause_report(
     not_logged: int = 0,
     *,
     groups: Sequence[Group] = (),
+    attended: bool = True,
 ) -> PauseReport:
     """Everything a person needs to go on from here.
 
@@ -64,6 +65,7 @@ def pause_report(
         consumed: failures charged in this cycle, of `budget`.
         log: the failures of the cycle, oldest first; `not_logged` older ones were dropped.
         groups: tools that failed from one cause.
+        attended: a user is there who can type commands; otherwise the next steps name none.
     """
     planned = bool(items or deferred)
     work = _planned(items, deferred) if planned else _called(calls)
@@ -79,7 +81,11 @@ def pause_report(
         budget,
         tuple(log),
         not_logged,
-        (*_group_steps(groups), *_tool_steps(health, log, groups), _going_on(work, budget)),
+        (
+            *_group_steps(groups, attended=attended),
+            *_tool_steps(health, log, groups, attended=attended),
+            _going_on(work, budget),
+        ),
     )
 
 
@@ -118,22 +124,26 @@ def _times(tool: str, count: int) -> str:
 # ── what a person can do ────────────────────────────────────────────────────────────────────────
 
 
-def _group_steps(groups: Sequence[Group]) -> Iterator[str]:
+def _group_steps(groups: Sequence[Group], *, attended: bool) -> Iterator[str]:
     for group in groups:
         tools = " and ".join(", ".join(sorted(group.members)).rsplit(", ", 1))
         root = suspected_root(group.signature)
         if group.phase is CascadePhase.RECOVERING:
             yield f"{tools}: tried one after the other, now that the first of their group works again ({root})"
         else:
-            yield f"{tools} failed from one cause: {root}. When it is gone: /confirm"
+            then = ". When it is gone: /confirm" if attended else ""
+            yield f"{tools} failed from one cause: {root}{then}"
 
 
-def _tool_steps(health: Sequence[HealthRow], log: Sequence[LoggedFailure], groups: Sequence[Group]) -> Iterator[str]:
+def _tool_steps(
+    health: Sequence[HealthRow], log: Sequence[LoggedFailure], groups: Sequence[Group], *, attended: bool
+) -> Iterator[str]:
     told = {tool for group in groups for tool in group.members}
     last = {entry.tool: entry.failure for entry in log}
     for row in health:
         if row.tool not in told and (row.failures or row.state is not BreakerState.CLOSED):
-            then = "" if row.state is BreakerState.CLOSED else f". When it works again: /reset {row.tool}"
+            opened = attended and row.state is not BreakerState.CLOSED
+            then = f". When it works again: /reset {row.tool}" if opened else ""
             yield f"Check {row.tool}{_facts(last.get(row.tool), row)}{then}"
     told |= {row.tool for row in health}
     yield from (f"Check {tool}{_facts(failure)}" for tool, failure in last.items() if tool not in told)

@@ -12,6 +12,9 @@ def routes(capabilities: CapabilityMap, tool: str, viable: Callable[[str], bool]
     Alternatives that are not viable are left out; what could take their place comes after all direct ones, and loses
     what both lose. Ends on any map, circles included.
     """
+    whole, _, part = tool.partition(":")
+    if part:
+        return _round_a_part(capabilities, whole, part, viable)
     capability = capabilities.get(tool)
     direct = [one for one in _alternatives(capabilities, tool) if one.tool != tool and viable(one.tool)]
     low = [_route(one) for one in direct if one.severity is Severity.LOW]
@@ -24,6 +27,15 @@ def routes(capabilities: CapabilityMap, tool: str, viable: Callable[[str], bool]
         Route(Rank.MANUAL, by_hand, "it waits for the person"),
         Route(Rank.SCOPE, f"do the rest without {tool}, and say what was left out and why", "that part of the work"),
     )
+
+
+def _round_a_part(
+    capabilities: CapabilityMap, tool: str, part: str, viable: Callable[[str], bool]
+) -> tuple[Route, ...]:
+    """The same tool without the part that fails, then what could take the place of the tool."""
+    others = routes(capabilities, tool, viable)
+    same = Route(Rank.HIGH, f"reach the same end without {part}, or call it by another name", f"what {part} does", tool)
+    return (same, *others) if viable(tool) else others
 
 
 def _indirect(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from harness.breakers.causes import known_cause
 from harness.events import FailureCategory
 
 LONGEST = 200
@@ -59,23 +60,6 @@ _SAYS_LITTLE = _each("no not any output message details")
 """Words that say something only together with others: "no output" is unknown, "no space left" is not."""
 _TELLING = frozenset({FailureCategory.TIMEOUT, FailureCategory.TRANSPORT})
 """Categories that say enough without a word of text."""
-CAUSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "transport: connection refused": (
-            *("connection refused", "connectionrefusederror", "actively refused", "connect call failed"),
-            *("connection attempts failed", "couldn t connect", "could not connect"),
-        ),
-        "transport: connection reset": ("connection reset", "connectionreseterror"),
-        "transport: no such host": (
-            *("name or service not known", "name resolution", "nodename nor servname", "getaddrinfo failed"),
-            *("could not resolve host", "no address associated"),
-        ),
-        "transport: network unreachable": ("network is unreachable", "no route to host"),
-        "timeout": ("timed out", "timeouterror", "connecttimeout", "readtimeout"),
-    }
-)
-"""Signatures of what everybody meets on a network, and the words in which systems and libraries say it. They hold
-whatever the category: a library that wraps an error of the system hides of which kind it was."""
 
 
 def normalised(text: str) -> str:
@@ -102,10 +86,10 @@ def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
     """
     if category is FailureCategory.TIMEOUT:
         return category.value  # the text of a time-out says how long it took, not why
-    said = normalised(_without(tool, text[:MOST_READ]))
-    for signature, phrases in CAUSES.items():
-        if _has(said, phrases):
-            return signature
+    text = _without(tool, text[:MOST_READ])
+    said = normalised(text)
+    if cause := known_cause(text, said):
+        return cause
     words = [word for word in said.split() if word not in _SAYS_NOTHING]
     if _SAYS_LITTLE.issuperset(words):
         return category.value if category in _TELLING else ""

@@ -72,4 +72,4 @@ def why_not(board: "Board", tool: str) -> tuple[str, str]:
         return reason, "find the cause, then /confirm"
     at = probe_at(board, tool)
     unblock = f"a probe from step {at} on" if at is not None else "a successful probe"
-    return reason, f"{unblock}, or /reset {tool} when it works again"
+    return reason, f"{unblock}, or a reset when it works again"

@@ -1,6 +1,7 @@
 """What an agent did, as far as loops can be seen in it (resilience B1): calls with their results, and visits."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 from harness.events import ErrorClass
 
@@ -13,6 +14,18 @@ class Poll:
     """Seconds from one call to the next at least."""
     total_s: float = 600.0
     """Seconds for which the same result may come back."""
+
+
+class Kind(Enum):
+    """What a call does, as far as repeating it goes."""
+
+    WORKS = "works"
+    LOOKS = "looks"
+    """It reads and changes nothing."""
+    ASKS = "asks"
+    """It asks how something outside stands, or waits and then looks."""
+    WAITS = "waits"
+    """It waits and then works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,8 @@ class Call:
     """Declared as a poll."""
     summary: str = ""
     """The call in one line for a person."""
+    kind: Kind = Kind.WORKS
+    """What repeating it means."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,11 @@ class Orchestrator:
         """The numbers that hold now."""
         return self._policy
 
+    @property
+    def active(self) -> bool:
+        """Something is done about what is found: by the policy, and the user did not switch it off."""
+        return self._active
+
     # ── what happens ────────────────────────────────────────────────────────────────────────────
 
     def step(self, calls: Sequence[Call]) -> tuple[Event, ...]:

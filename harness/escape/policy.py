@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from harness.escape.thresholds import RANGES as OF_THRESHOLDS
 from harness.escape.thresholds import Thresholds
+from harness.escape.waits import WaitLimits
 from harness.events import EscapeSet, Rung
 
 Value = bool | int | float
@@ -38,6 +39,9 @@ RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
         "retry_cap_s": (0.001, 3600.0),
         "poll_every_s": (0.0, 3600.0),
         "poll_total_s": (0.0, 86_400.0),
+        "wait_spaced_s": (0.0, 3600.0),
+        "wait_pause_s": (0.0, 3600.0),
+        "wait_total_s": (0.0, 86_400.0),
         "history": (1, 1_000_000),
     }
 )
@@ -70,6 +74,12 @@ class EscapePolicy:
     """Seconds from one call of a declared poll to the next at least, where its tool says no other (B10)."""
     poll_total_s: float = 600.0
     """Seconds for which it may get the same result, where its tool says no other."""
+    wait_spaced_s: float = 10.0
+    """Seconds between two looks with the same answer from which on the agent waits for something."""
+    wait_pause_s: float = 60.0
+    """Seconds to which the distance between two questions of a wait is stretched at most."""
+    wait_total_s: float = 3_600.0
+    """Seconds for which a wait may bring the same answer before the turn ends."""
     history: int = 100
     """Last observations that are kept to be shown. Loops are found whatever this is (B2)."""
     version: int = 1
@@ -86,6 +96,11 @@ class EscapePolicy:
     def quota(self, rung: Rung) -> int:
         """How many of this rung one loop is given."""
         return int(getattr(self, QUOTAS[rung])) if rung in QUOTAS else 1
+
+    @property
+    def waits(self) -> WaitLimits:
+        """The numbers of waits."""
+        return WaitLimits(self.thresholds.poll_copies, self.wait_spaced_s, self.wait_pause_s, self.wait_total_s)
 
     def settings(self) -> dict[str, Value]:
         """Every setting by name, the thresholds among them, without the version."""

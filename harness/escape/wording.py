@@ -74,6 +74,15 @@ def nudge(loop: Loop, came_back: str = "") -> str:
     return f"You are repeating yourself: {described(loop)}.{_quoted(came_back)} {_instead(loop)}"
 
 
+def how_to_wait(call: str, same: int) -> str:
+    """What the model is told that asks again and again how something stands."""
+    return (
+        f"You seem to wait for something: {call} gave the same answer {same} times. Each time you ask costs a request. "
+        "Make one call that waits until it is over, such as a loop with `sleep 30` that ends when it is done, or send "
+        "what takes long to the background, where you are notified when it ends. Or do other work first."
+    )
+
+
 def other_ways(loop: Loop, ways: Sequence[str]) -> str:
     """What the model is told with a way out of the circle."""
     return f"Still repeating: {described(loop)}. Leave it now and go on here instead: {'; '.join(ways)}."
@@ -113,6 +122,19 @@ def tool_off(tool: str) -> str:
     return (
         f"{tool} keeps failing in the same way and is switched off for a while. Go on without it, and say what is lost."
     )
+
+
+# ── waits, for a person ────────────────────────────────────────────────────────────────────────────
+
+
+def waits(call: str, same: int, done: str) -> str:
+    """What is done about a wait, in one line."""
+    return f"{call} gave the same answer {same} times, a wait: {done}"
+
+
+def waited_out(call: str, same: int, seconds: float) -> str:
+    """Why a turn ended that waited."""
+    return f"stopped waiting: {call} gave the same answer {same} times in {seconds / 60:.0f} min (wait_total_s)"
 
 
 # ── for a person ────────────────────────────────────────────────────────────────────────────────
@@ -155,8 +177,11 @@ def question(loop: Loop) -> str:
     return f"The agent goes in a circle: {described(loop)}. What now?"
 
 
-def next_steps(loop: Loop, tried: Sequence[Attempt]) -> tuple[str, ...]:
-    """What a person can do about a loop that ended a turn, the likeliest first."""
+def next_steps(loop: Loop, tried: Sequence[Attempt], *, attended: bool = True) -> tuple[str, ...]:
+    """What a person can do about a loop that ended a turn, the likeliest first.
+
+    `attended`: a user is there who can type commands; otherwise none is named.
+    """
     tools = ", ".join(loop.tools) or "the last call"
     steps = []
     if loop.failing and loop.error is ErrorClass.TRANSIENT:
@@ -170,6 +195,8 @@ def next_steps(loop: Loop, tried: Sequence[Attempt]) -> tuple[str, ...]:
     else:
         steps.append(f"say what the agent should do with what {tools} brought")
     steps.append("ask for a smaller part of the task, in a new message")
+    if not attended:
+        return tuple(steps)
     if all(one.rung is not Rung.ROLLBACK for one in tried):
         steps.append("/rewind to before the loop")
     steps.append("/loops shows what repeated and what was tried")

@@ -41,6 +41,7 @@ from harness.events.catalogue import (
     PermissionAsked,
     ReplyReceived,
     RequestSent,
+    RetryBudgetSpent,
     RetryEnded,
     RetryScheduled,
     SessionResumed,
@@ -135,6 +136,8 @@ from harness.events.health import (
     Route,
     Score,
     Severity,
+    key_of,
+    part_key,
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
@@ -253,6 +256,7 @@ __all__ = [
     "ReplyReceived",
     "RequestSent",
     "ResultLabelled",
+    "RetryBudgetSpent",
     "RetryEnded",
     "RetryScheduled",
     "Revision",
@@ -294,5 +298,7 @@ __all__ = [
     "WorkReplaced",
     "decode",
     "encode",
+    "key_of",
     "name_of",
+    "part_key",
 ]

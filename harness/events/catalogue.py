@@ -220,6 +220,17 @@ class RetryEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RetryBudgetSpent(Event):
+    """The retries that all agents of the program share are used up: the request ends with its last error. In the
+    conversation of the user once a turn, in that of a subagent each time one of its retries is refused."""
+
+    requests: int
+    """Requests of the turn that were counted: those made while subagents were at work."""
+    retries: int
+    """Retries of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class WaitOffered(Event):
     """The server asks for a wait so long that the person decides (recovery B3)."""
 
@@ -355,6 +366,8 @@ class ToolEnded(Event):
     """What its breaker counts; None for every outcome that says nothing against the tool (resilience A5)."""
     revision: Revision | None = None
     """What a file holds that was read as a whole, or holds now that it was changed; None: not known."""
+    detail_of: int = 0
+    """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
 
 
 @dataclass(frozen=True, slots=True)

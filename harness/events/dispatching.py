@@ -49,6 +49,10 @@ class Dispatched(Event):
     """The next failure pauses the turn, or several tools are failing from one cause."""
     in_place_of: str = ""
     """The tool that was skipped in the step before and for which this one was offered."""
+    parts: tuple[str, ...] = ()
+    """What of the tool the call uses, such as the programs of a command line; each has a breaker of its own."""
+    key: str = ""
+    """Of the breaker that decided, where it is that of a part: "bash:npm". Empty: that of the tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class BreakerChanged(Event):
     """A breaker moved, or its count did."""
 
     key: str
-    """Name of a tool, or "model:" and that of a model."""
+    """Name of a tool, that of a part of one, such as "bash:npm", or "model:" and that of a model."""
     before: BreakerState
     after: BreakerState
     why: ChangeReason

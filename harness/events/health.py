@@ -31,6 +31,22 @@ class Failure:
     """One line for a person."""
     signature: str = ""
     """What failures of one cause have in common (A14); empty: unknown, and never the same as another."""
+    part: str = ""
+    """What of the tool failed, such as a program that bash was to run; empty: the tool itself."""
+
+
+def part_key(tool: str, part: str) -> str:
+    """The key of the breaker of a part of a tool: "bash:npm"."""
+    return f"{tool}:{part}"
+
+
+def key_of(let_through: str, failure: Failure) -> str:
+    """The key of the breaker that a failure counts for.
+
+    Args:
+        let_through: that of the breaker that let the call through. One that tries a part is charged to that part.
+    """
+    return part_key(let_through, failure.part) if failure.part and ":" not in let_through else let_through
 
 
 class BreakerState(StrEnum):
@@ -258,6 +274,7 @@ class HealthRow:
     """One line of the breaker table (seed 000, step 2)."""
 
     tool: str
+    """Or a part of one that fails, such as "bash:npm"."""
     state: BreakerState
     failures: int
     """In a row."""

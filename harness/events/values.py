@@ -75,6 +75,10 @@ class FaultKind(StrEnum):
     SIGNATURE = "signature"
     HISTORY_INVALID = "history_invalid"
     MODEL_NOT_FOUND = "model_not_found"
+    WRONG_ADDRESS = "wrong_address"
+    """Something answers there, but not the Messages API."""
+    CACHE_MARKS = "cache_marks"
+    """The server takes no `cache_control`."""
     REFUSAL = "refusal"
     MALFORMED_RESPONSE = "malformed_response"
     REPETITION = "repetition"
@@ -103,10 +107,11 @@ class CutCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model call that came back whole: message_stop was seen and the stop reason is known (api R13)."""
+    """A model call that came back whole: message_stop was seen."""
 
     model: str
     stop_reason: str
+    """As the server named it; where it named none, what the reply amounts to: "tool_use" or "end_turn"."""
     content: tuple[Block, ...]
     """Complete blocks as received. The blocks of `cut_calls` are not among them."""
     calls: tuple[ToolCall, ...] = ()
@@ -183,9 +188,11 @@ class TransitionCode(StrEnum):
     API_ERROR = "api_error"
     COMPACTION_THRASH = "compaction_thrash"
     MALFORMED_TOOL_USE = "malformed_tool_use"
+    EMPTY_ANSWER = "empty_answer"
     BUDGET_EXHAUSTED = "budget_exhausted"
     FAILURE_BUDGET_PAUSED = "failure_budget_paused"
     LOOP_STOPPED = "loop_stopped"
+    WAIT_LIMIT = "wait_limit"
 
 
 OWN_COMMAND = "shell-"

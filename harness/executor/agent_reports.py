@@ -15,7 +15,9 @@ SAID_CHARACTERS = 4_000
 
 ENDS = {
     TransitionCode.COMPLETED: AgentEnd.ANSWERED,
+    TransitionCode.EMPTY_ANSWER: AgentEnd.SILENT,
     TransitionCode.MAX_TURNS: AgentEnd.LIMIT,
+    TransitionCode.WAIT_LIMIT: AgentEnd.LIMIT,
     TransitionCode.BUDGET_EXHAUSTED: AgentEnd.LIMIT,
     TransitionCode.FAILURE_BUDGET_PAUSED: AgentEnd.PAUSED,
     TransitionCode.LOOP_STOPPED: AgentEnd.STUCK,
@@ -61,7 +63,7 @@ def report_of(ended: TurnEnded, messages: Sequence[Message]) -> Report:
     """The report of a turn; `messages` are those of this task."""
     end = ENDS.get(ended.code, AgentEnd.FAILED)
     text, reason = ended.answer.strip(), ended.reason
-    if end is AgentEnd.ANSWERED and not text:
+    if end is AgentEnd.SILENT or (end is AgentEnd.ANSWERED and not text):
         end, reason = AgentEnd.SILENT, "it ended without a word"
     answered = end is AgentEnd.ANSWERED
     return Report(

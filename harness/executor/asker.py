@@ -38,10 +38,12 @@ class Nobody:
     """Answers for a program that runs alone: no, and stop."""
 
     present = False
+    remedy = 'permission_mode="yolo", or a rule in permissions_allow, allows'
+    """How what is refused can be allowed, before the name of the tool."""
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
         """No."""
-        return Answer("no", f"nobody is there to ask; {request.tool} can be allowed with --yolo", by="default")
+        return Answer("no", f"nobody is there to ask; {self.remedy} {request.tool}", by="default")
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Stop."""

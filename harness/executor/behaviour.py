@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from harness.breakers.signature import signature_of
 from harness.escape.digests import action_of, digest, result_of
 from harness.escape.error_classes import classify
-from harness.escape.observations import Call, Poll, Visit
+from harness.escape.observations import Call, Kind, Poll, Visit
 from harness.events import (
     OWN_COMMAND,
     Block,
@@ -31,6 +31,7 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
 )
+from harness.executor.command_kinds import kind_of
 from harness.tools.tool import Effect, Tool
 
 AGAIN = "again-"
@@ -166,6 +167,7 @@ class Behaviour:
             mutates=ok and tool is not None and tool.effect is not Effect.READ,
             idempotent=tool is not None and tool.repeatable,
             poll=self.poll if tool is not None and tool.polls else None,
+            kind=_kind(tool, asked.input, ended.outcome),
             summary=f"{asked.tool} {tool.summarise(asked.input)}".rstrip() if tool else asked.tool,
         )
 
@@ -196,6 +198,15 @@ def _text_of(block: Block) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+
+
+def _kind(tool: Tool | None, input: Json, outcome: ToolOutcome) -> Kind:
+    """What repeating a call means; one that the tool could not do is work that failed."""
+    if tool is None or outcome not in (ToolOutcome.OK, ToolOutcome.ERROR):
+        return Kind.WORKS
+    if tool.command_line is not None:
+        return kind_of(tool.command_line(input) or "")
+    return Kind.LOOKS if tool.effect is Effect.READ and outcome is ToolOutcome.OK else Kind.WORKS
 
 
 def _signature(ended: ToolEnded, content: str) -> str:

@@ -125,8 +125,9 @@ class Executor:
         await self._tell_of_compaction(trigger, before, turn.state.model)
         turn.state = shortened.state
         if shortened.health.off and not self._health.off:
-            text = "automatic compaction is off after three failures in a row; /compact tries again"
-            self._conversation.emit(Notice("warning", text))
+            text = "automatic compaction is off after three failures in a row"
+            hint = "; /compact tries again" if self._limits.interactive else ""
+            self._conversation.emit(Notice("warning", text + hint))
         self._health = shortened.health
 
     async def compact_by_hand(self, model: str, focus: str) -> None:
@@ -159,7 +160,7 @@ class Executor:
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
         """The state in which something begins on `model`; what is known of the models goes on (resilience C7)."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
-        return TurnState(model, fallbacks, endpoints)
+        return TurnState(model, fallbacks, endpoints, attended=self._limits.interactive)
 
     async def pause(self, turn: Turn) -> None:
         """Wait for the retry that was decided, if one was; the person may want another model instead."""
@@ -220,6 +221,10 @@ class Executor:
         match decision.mending:
             case Mending.RELOAD_KEY:
                 return await self._connection.reload()
+            case Mending.DROP_CACHE_MARKS:
+                if self._connection.client.drop_cache_marks():
+                    text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
+                    conversation.emit(Notice("warning", text))
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:

@@ -20,6 +20,7 @@ from harness.events import (
     OWN_COMMAND,
     BreakerCommand,
     BreakerCommanded,
+    BreakerState,
     Dispatched,
     DispatchLimitsSet,
     DispatchReason,
@@ -37,6 +38,7 @@ from harness.events import (
     ToolScored,
     TurnStarted,
 )
+from harness.executor.programs import programs_of
 from harness.executor.waiting import unless
 from harness.tools.tool import Tool, ToolHealth, ToolResult
 
@@ -47,8 +49,10 @@ CHECK_S = 2.0
 class Dispatching:
     """Asks the board about the calls of one conversation, and tells it what came of them."""
 
-    def __init__(self, board: Board, conversation: Conversation, clock: Clock) -> None:
+    def __init__(self, board: Board, conversation: Conversation, clock: Clock, *, attended: bool = True) -> None:
+        """`attended`: a user is there who can type commands; otherwise reports name none."""
         self._board = board
+        self._attended = attended
         self._dispatcher = Dispatcher(board)
         self._conversation = conversation
         self._clock = clock
@@ -85,7 +89,7 @@ class Dispatching:
 
     def command(self, command: BreakerCommand, tool: str = "") -> None:
         """Do what a person wants. Raises ValueError for a tool that does not exist."""
-        if tool and tool not in self._board.tools:
+        if tool and not self._board.knows(tool):
             raise ValueError(f"there is no tool called {tool}")
         self._conversation.emit(BreakerCommanded(command, tool))
 
@@ -95,7 +99,9 @@ class Dispatching:
         """What to do about a call; `place` is where it stands in its reply."""
         if tool is not None:
             await self._check(tool, interrupt)
-        decision = self._dispatcher.decide(call.id, call.name, place)
+        parts = programs_of(tool, call.input)
+        decision = self._dispatcher.decide(call.id, call.name, place, parts)
+        key = decision.ticket.tool
         offered = decision.routes if isinstance(decision, Skip) else ()
         self._conversation.emit(
             Dispatched(
@@ -105,14 +111,16 @@ class Dispatching:
                 decision.reason,
                 decision.ticket.generation,
                 place,
-                wording.explained(decision, self.row(call.name), self._scores.get(call.name, "")),
+                wording.explained(decision, self.row(key), self._scores.get(key, "")),
                 offered,
                 decision.caution,
                 "" if offered else self._offered.get(call.name, ""),
+                parts,
+                "" if key == call.name else key,
             )
         )
         self._tell()
-        self._offering.update({route.tool: call.name for route in offered if route.tool})
+        self._offering.update({route.tool: call.name for route in offered if route.tool not in ("", call.name)})
         if isinstance(decision, Pause):
             self._paused = decision.reason
         return decision
@@ -132,8 +140,13 @@ class Dispatching:
         return routes(self._board.capabilities, tool, self._board.viable)
 
     def row(self, tool: str) -> HealthRow | None:
-        """The line of one tool in the table; None for one that does not exist."""
-        return table.row(self._board, tool) if tool in self._board.tools else None
+        """The line of one tool, or of a part of one, in the table; None: there is none."""
+        return table.row(self._board, tool) if self._board.has_row(tool) else None
+
+    def closed(self, key: str) -> bool:
+        """The breaker of this key, which may be that of a part of a tool, is closed."""
+        board = self._board
+        return board.knows(key) and (not board.has_row(key) or board.breaker(key).state is BreakerState.CLOSED)
 
     async def _check(self, tool: Tool, interrupt: asyncio.Event) -> None:
         """Ask the tool's own check, if it has one and was not asked lately (seed 000, step 10)."""
@@ -172,6 +185,7 @@ class Dispatching:
             board.budget.log,
             board.budget.not_logged,
             groups=board.cascades,
+            attended=self._attended,
         )
 
     def pause(self) -> None:

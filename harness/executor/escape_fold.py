@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from harness.escape.detectors import DetectorsSnapshot
 from harness.escape.observations import Call, Visit
 from harness.escape.orchestrator import Orchestrator
+from harness.escape.waits import Waits
 from harness.events import (
     Attempt,
     EscapeSet,
@@ -41,6 +42,7 @@ class EscapeFold:
     def __init__(self, orchestrator: Orchestrator, behaviour: Behaviour) -> None:
         self.orchestrator = orchestrator
         self.behaviour = behaviour
+        self.waits = Waits()
         self._round = Round(0, ())
         self._snapshots: dict[int, DetectorsSnapshot] = {}
         """The detectors after the last rounds, by step (B24)."""
@@ -74,6 +76,7 @@ class EscapeFold:
         match event:
             case TurnStarted():
                 self.orchestrator.new_prompt()
+                self.waits.forget()
                 self._snapshots.clear()
                 self._tried.clear()
                 self._switched_off.clear()
@@ -108,7 +111,8 @@ class EscapeFold:
         for action in observed.skipped:
             if signature := self.orchestrator.kept_from(action) or self._switched_off.get(action, ""):
                 follows += self.orchestrator.ignored(signature, observed.step)
-        follows += self.orchestrator.step(observed.calls)
+        calls = self.waits.sorted(observed.calls, self.orchestrator.policy.wait_spaced_s)
+        follows += self.orchestrator.step(calls)
         self._snapshots[observed.step] = self.orchestrator.snapshot()
         while len(self._snapshots) > SNAPSHOTS:
             del self._snapshots[next(iter(self._snapshots))]

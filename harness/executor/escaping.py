@@ -14,9 +14,9 @@ from harness.escape.digests import action_of
 from harness.escape.ladder import Abilities
 from harness.escape.observations import Call
 from harness.escape.orchestrator import Action, EscapeStatus
+from harness.escape.waits import Advice, Over, Pause
 from harness.events import (
     BreakerCommand,
-    BreakerState,
     EscapeSet,
     Event,
     Intervened,
@@ -24,6 +24,7 @@ from harness.events import (
     LoopAnswered,
     LoopAsked,
     LoopChoice,
+    Notice,
     Origin,
     PlanItem,
     Projection,
@@ -32,12 +33,14 @@ from harness.events import (
     StuckReported,
     ToolCall,
     ToolOutcome,
+    part_key,
 )
 from harness.executor.asker import Asker, ask_permission
 from harness.executor.behaviour import AGAIN
 from harness.executor.dispatching import Dispatching
 from harness.executor.escape_fold import EscapeFold
 from harness.executor.model_calls import ModelCalls
+from harness.executor.programs import programs_of
 from harness.executor.rollbacks import Place, Rollbacks
 from harness.executor.tool_calls import ToolCalls
 from harness.executor.waiting import Signals, unless
@@ -140,6 +143,24 @@ class Escaping:
                     return self._stop(action)
         return ""
 
+    async def wait(self) -> str:
+        """Do what is due about a wait: advise, pause, or end it. Returns why the turn has to end; empty: it goes on."""
+        orchestrator, interrupt = self._orchestrator, self._signals.interrupt
+        due = (
+            self._fold.waits.due(orchestrator.policy.waits) if orchestrator.active and not interrupt.is_set() else None
+        )
+        match due:
+            case Advice():
+                self._conversation.emit(Notice("info", wording.waits(due.summary, due.same, "the model is told how")))
+                self._say(wording.how_to_wait(due.summary, due.same))
+            case Pause():
+                pause = f"pausing for {due.seconds:.0f} s before it may ask again"
+                self._conversation.emit(Notice("info", wording.waits(due.summary, due.same, pause)))
+                await unless(interrupt, self._slept(due.seconds))
+            case Over():
+                return wording.waited_out(due.summary, due.same, due.waited_s)
+        return ""
+
     # ── the rungs ───────────────────────────────────────────────────────────────────────────────
 
     async def _retry(self, action: Action) -> None:
@@ -196,10 +217,10 @@ class Escaping:
         return answer is not None and answer.choice != "no"
 
     def _open_breaker(self, action: Action) -> None:
-        tool = action.loop.tools[-1]
-        self._intervened(action, tool, tool=tool)
-        self._dispatching.command(BreakerCommand.TRIP, tool)
-        self._say(wording.tool_off(tool))
+        tool, key = action.loop.tools[-1], self._key_of(action.loop)
+        self._intervened(action, key, tool=tool)
+        self._dispatching.command(BreakerCommand.TRIP, key)
+        self._say(wording.tool_off(key))
 
     async def _ask(self, action: Action, place: Place | None) -> None:
         """Ask the person. What they want is what the policy advises next."""
@@ -216,23 +237,33 @@ class Escaping:
         self._intervened(action)
         tried = self._fold.tried(loop.signature)
         steps = loop.period * loop.copies
-        self._conversation.emit(StuckReported(loop, step, tried, steps, wording.next_steps(loop, tried)))
+        self._conversation.emit(
+            StuckReported(loop, step, tried, steps, wording.next_steps(loop, tried, attended=self._asker.present))
+        )
         return f"stopped in a circle: {wording.described(loop)}"
 
     # ── what can be done about a loop ───────────────────────────────────────────────────────────
 
     def _abilities(self, loop: Loop, place: Place | None) -> Abilities:
         failed = self._fold.failed
-        row = self._dispatching.row(loop.tools[-1]) if len(loop.tools) == 1 else None
+        closed = len(loop.tools) == 1 and self._dispatching.closed(self._key_of(loop))
         substitution = self._substitution(loop)
         return Abilities(
             retry=failed is not None and failed.idempotent and self._dispatching.board.viable(failed.tool),
             explore=tuple(item.text for item in self._open_items()),
             substitute=substitution[1].tool if substitution else "",
             rollback=place is not None and loop.projection is not Projection.TEXT,
-            breaker=loop.failing and row is not None and row.state is BreakerState.CLOSED,
+            breaker=loop.failing and closed,
             human=self._asker.present,
         )
+
+    def _key_of(self, loop: Loop) -> str:
+        """The breaker that would keep the failing call from being made: that of its program, where it has one."""
+        tool = loop.tools[-1]
+        call = self._fold.last_call(tool)
+        input = self._fold.behaviour.inputs.get(call.action, {}) if call else {}
+        parts = programs_of(self._fold.behaviour.tool(tool), input)
+        return part_key(tool, parts[0]) if parts else tool
 
     def _open_items(self) -> list[PlanItem]:
         """Parts of the plan that have not been begun and whose tools work."""

@@ -1,7 +1,6 @@
 """What comes in for the loop while it does something else, in one queue (lessons s13; later cron and mail).
 
-Lines that the person typed are theirs until they are used: nobody keeps them, and they may be taken back. What comes
-of commands and agents in the background is a fact: it is kept, and reaches the model exactly once.
+What comes of commands and agents in the background is a fact: it is kept, and reaches the model exactly once.
 
     arrive ──▶ Arrived in the journal, waits ──▶ a message in the history ──▶ Delivered in the journal
 
@@ -9,7 +8,6 @@ The message comes before the mark. Where a crash lies between the two, the messa
 over: it held everything that waited.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable
 
 from harness.events import ArrivalKind, Arrived, Delivered, Event, MessageAdded, Origin
@@ -28,33 +26,10 @@ class Incoming:
             emit: records what arrives and what was handed over.
         """
         self._emit = emit
-        self._typed: deque[str] = deque()
         self._waiting: dict[int, Arrived] = {}
         self._last = 0
         self.on_change: Callable[[], None] = _nothing
-        """Called after every change; set by whoever shows or plays what waits."""
-
-    # ── what the person typed ───────────────────────────────────────────────────────────────────
-
-    def type(self, line: str) -> None:
-        """A line was typed while something ran; it is the next prompt but for those before it."""
-        self._typed.append(line)
-        self.on_change()
-
-    @property
-    def typed(self) -> tuple[str, ...]:
-        """What was typed and not used yet, oldest first."""
-        return tuple(self._typed)
-
-    def take_typed(self) -> str | None:
-        """The oldest line, to be played now; None: there is none."""
-        return self._taken(self._typed.popleft) if self._typed else None
-
-    def take_back(self) -> str | None:
-        """The newest line, for the person to change or forget; None: there is none."""
-        return self._taken(self._typed.pop) if self._typed else None
-
-    # ── what arrives ────────────────────────────────────────────────────────────────────────────
+        """Called after every change; set by the front end that delivers what waits."""
 
     def arrive(self, kind: ArrivalKind, source: str, text: str) -> None:
         """Something has come of the command or agent `source`; `text` is what the model will read."""
@@ -99,8 +74,3 @@ class Incoming:
                 case MessageAdded(origin=Origin.ARRIVAL):
                     self._waiting.clear()
         self.on_change()
-
-    def _taken(self, take: Callable[[], str]) -> str:
-        line = take()
-        self.on_change()
-        return line

@@ -39,6 +39,7 @@ class Labels:
         if result.outcome is not ToolOutcome.OK:
             return None
         revision, as_of = result.revision, result.as_of
+        undated = result.undated or tool.caches is True
         resource = tool.resource(call.input) if tool.resource else None
         label = self._freshness.see(
             Observation(
@@ -49,7 +50,8 @@ class Labels:
                 at,
                 revision.resource if revision else resource,
                 tool.effect is Effect.WRITE,
-                tool.caches,
+                tool.caches is False and as_of is None and not undated,
+                undated,
                 as_of if as_of is not None and isfinite(as_of) else None,
                 revision.digest if revision else "",
             )

@@ -23,6 +23,7 @@ from harness.events import (
 )
 from harness.executor.endpoints import KeptEndpoints
 from harness.executor.shared_endpoints import SharedEndpoints
+from harness.executor.shared_retries import SharedRetries
 from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals
 from harness.model import history, prompt
@@ -30,7 +31,7 @@ from harness.model.catalogue import Catalogue
 from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.tokens import Estimator, TokenCounter
-from harness.recovery import RecoveryLimits, Situation, TurnState
+from harness.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.recovery.output_cap import cap_for
 from harness.recovery.shrinking import drainable, drained
 
@@ -63,6 +64,7 @@ class ModelCalls:
         system: tuple[Block, ...],
         tools: tuple[Json, ...],
         endpoints: SharedEndpoints | None = None,
+        retries: SharedRetries | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -71,6 +73,7 @@ class ModelCalls:
             system: the system prompt, with its cache breakpoint.
             tools: the tools as the API wants them.
             endpoints: how the models are, as far as other agents have found out.
+            retries: the retry budget that it shares with other agents.
             chance: a random number in [0, 1), for jitter.
         """
         self._client = client
@@ -90,6 +93,9 @@ class ModelCalls:
         """A reply that repeats itself is cut."""
         self.endpoints = KeptEndpoints(conversation, endpoints)
         """How the models are."""
+        self._retries = retries or SharedRetries()
+        self._paid_retries = 0
+        """Retries of the turn when the last request went out."""
 
     def situation(self, model: str, messages: Sequence[Message] | None = None) -> Situation:
         """The facts the policy is given: sizes, limits, spend, and a number for its jitter."""
@@ -102,13 +108,23 @@ class ModelCalls:
             max_output=card.max_output,
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
+            shared_retries=self._retries.left,
         )
 
     def overflowing(self, situation: Situation, model: str) -> Situation:
         """The same with what only matters when the history is too long, and takes longer to find out."""
         messages = self._conversation.messages
-        drainable_tokens = self._drainable(model, messages)
-        return replace(situation, drainable_tokens=drainable_tokens, largest=self._largest(messages))
+        fixed = self.counted(())
+        system = self.count(Message("user", self.system)) if self.system else 0
+        ratio = self._estimator.ratio(model)
+        return replace(
+            situation,
+            drainable_tokens=self._drainable(model, messages),
+            largest=self._largest(messages),
+            system_tokens=round(ratio * system),
+            tool_tokens=round(ratio * max(0, fixed - system)),
+            answered=any(message.role == "assistant" for message in messages),
+        )
 
     def estimate(self, model: str, messages: Sequence[Message]) -> int:
         """Size in tokens of a request with these messages."""
@@ -127,13 +143,16 @@ class ModelCalls:
         return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
 
     async def ask(
-        self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, fresh_connection: bool
+        self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
     ) -> Answered:
-        """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1)."""
+        """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1).
+
+        `answer` is what the turn has answered so far; the outcome holds only what is new.
+        """
         messages = self._checked()
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
-        shown = ShownReply(self._conversation.emit, watched=self.watches_text)
+        shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
         outcome = await self.send(
             state,
             messages,
@@ -163,6 +182,9 @@ class ModelCalls:
         if signals.interrupt.is_set():
             return Fault(FaultKind.CANCELLED, "interrupted")
         self.endpoints.keep(state)
+        if state.turn_retries <= self._paid_retries:
+            self._retries.requested()
+        self._paid_retries = state.turn_retries
         emit = self._conversation.emit
         counted = self._counter.count_request(self.system, self.tools, messages)
         estimate = self._estimator.estimate(state.model, counted)
@@ -187,7 +209,7 @@ class ModelCalls:
             enough=shown.enough,
             fresh_connection=fresh_connection,
         )
-        outcome = shown.without_repeats(outcome)
+        outcome = shown.ended(outcome)
         if isinstance(outcome, Reply):
             outcome = classify_reply(outcome) or outcome
         cost = self._catalogue.cost(state.model, outcome.usage)
@@ -204,6 +226,18 @@ class ModelCalls:
                 self._learn_limits(state.model, outcome)
         self._conversation.spent(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
         return outcome
+
+    def decided(self, before: TurnState, decision: Decision) -> None:
+        """Take a retry that was decided from the shared budget. Right after the decision, so that no other agent is
+        promised the same one."""
+        if decision.state.turn_retries > before.turn_retries:
+            self._retries.retried()
+        elif isinstance(decision, Stop) and decision.retries_spent:
+            self._retries.report_spent(self._conversation.emit)
+
+    def with_shared_retries(self, situation: Situation) -> Situation:
+        """The situation with what is left of the shared budget at this moment."""
+        return replace(situation, shared_retries=self._retries.left)
 
     def throw_away(self, model: str, reply: Reply) -> None:
         """A whole reply that was paid for does not count after all."""

@@ -11,17 +11,19 @@ LAST_LINES = 20
 """How far from its end an output is searched for the cause: programs name it last."""
 
 
-def finish_of(result: ToolResult, tool: str, *, count_errors: bool) -> Result:
+def finish_of(result: ToolResult, tool: str, part: str = "", *, count_errors: bool) -> Result:
     """A failure where the tool itself failed; anything else says nothing against it (resilience Q3).
 
-    `count_errors`: also a plain no of the tool counts, such as a failed test or a missing file.
+    Args:
+        part: what of the tool failed, if it did; empty: the tool itself.
+        count_errors: also a plain no of the tool counts, such as a failed test or a missing file.
     """
     match result.outcome:
         case ToolOutcome.BROKEN:
             # Every tool of ours names a category; one of somebody else's may not.
-            return _failure(result.category or FailureCategory.CRASHED, result, tool)
+            return _failure(result.category or FailureCategory.CRASHED, result, tool, part)
         case ToolOutcome.ERROR if count_errors:
-            return _failure(FailureCategory.REFUSED, result, tool)
+            return _failure(FailureCategory.REFUSED, result, tool, part)
         case ToolOutcome.DENIED:
             return Finish.DENIED
         case ToolOutcome.INVALID:
@@ -32,10 +34,10 @@ def finish_of(result: ToolResult, tool: str, *, count_errors: bool) -> Result:
             return Finish.OK
 
 
-def _failure(category: FailureCategory, result: ToolResult, tool: str) -> Failure:
+def _failure(category: FailureCategory, result: ToolResult, tool: str, part: str) -> Failure:
     signatures = (signature_of(category, line, tool) for line in _telling(result))
     message = shorten_line(result.summary or result.content)
-    return Failure(category, message, next(filter(None, signatures), ""))
+    return Failure(category, message, next(filter(None, signatures), ""), part)
 
 
 def _telling(result: ToolResult) -> Iterator[str]:

@@ -67,7 +67,10 @@ class OwnCommands:
     def _tell(self, call_id: str, command: str, result: ToolResult, seconds: float) -> None:
         whole = str(result.full_output) if result.full_output else None
         self._conversation.emit(
-            ToolEnded(call_id, self._tool.name, result.outcome, result.summary, seconds, result.detail, whole)
+            ToolEnded(
+                *(call_id, self._tool.name, result.outcome, result.summary, seconds, result.detail, whole),
+                detail_of=result.detail_of,
+            )
         )
         note = sendable(prompt.own_command_note(command, result.content))
         self._conversation.add("user", ({"type": "text", "text": note},), Origin.SHELL)

@@ -1,5 +1,6 @@
 """Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ SUMMARISED = prompt.summary_message("").partition("<summary>")[0]
 RESTORED_FILES = 5
 FILE_TOKENS = 5_000
 FILES_TOKENS = 50_000
+FILE_S = 10.0
+"""Seconds for reading one of them."""
 FILES_SHARE = 0.1
 """Share of the window for files that are read again after a summary (recovery E8)."""
 
@@ -192,7 +195,11 @@ class Shortening:
             return  # one of somebody else's making is run for the model only, and where it is allowed
         context = self._context("restored")
         for path in _files_in_use(older)[:RESTORED_FILES]:
-            result = await reader.run(context, reader.parse({"path": path}))
+            try:
+                async with asyncio.timeout(FILE_S):
+                    result = await reader.run(context, reader.parse({"path": path}))
+            except TimeoutError:  # the disk does not answer: the summary has to do without this file
+                continue
             text = f"{path} as it is now:\n\n{middle_cut(result.content, FILE_TOKENS * 3)}"
             size = self._calls.count(Message("user", (_text(text),)))
             if result.outcome == "ok" and size <= budget:

@@ -66,6 +66,7 @@ class Summarising:
             unseen = ShownReply(_unseen, watched=False)
             outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
+            self._calls.decided(state, decision)
             state = decision.state
             self._calls.endpoints.keep(state)
             match decision, outcome:

@@ -31,6 +31,8 @@ from harness.executor.hooking import Hooking, with_words, words_of
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
 from harness.executor.permission_places import places_of
+from harness.executor.programs import failed_program
+from harness.executor.time_limits import StillRuns, TimeLimits
 from harness.hooks import Combined, in_one_line
 from harness.model import hook_texts, prompt
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
@@ -40,6 +42,8 @@ from harness.tools.output import fitted
 from harness.tools.tool import Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
+
+_INTERRUPTED = (prompt.INTERRUPTED_RESULT, "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class ToolCalls:
         outputs: Path,
         processes: Processes,
         count_errors: bool,
+        timeout_s: float,
         log: logging.Logger,
         remember: Callable[[PermissionRequest, Answer], Allow | Deny] | None = None,
     ) -> None:
@@ -93,6 +98,7 @@ class ToolCalls:
             outputs: folder for results too long for the history.
             processes: starts the children of tools.
             count_errors: an ordinary error result counts for the breaker as well (resilience Q3).
+            timeout_s: seconds a call may take whose tool names no limit of its own.
             log: gets the traceback of a tool that failed in a way it should not.
             remember: what an answer means and keeps; None: `permissions.remember`, which keeps nothing.
         """
@@ -112,6 +118,7 @@ class ToolCalls:
         self._outputs = outputs
         self._processes = processes
         self._log = log
+        self._limits = TimeLimits(timeout_s, lambda text: conversation.emit(Notice("warning", text)))
 
     async def answer(
         self, calls: Sequence[ToolCall], cut_calls: Sequence[CutCall], interrupt: asyncio.Event
@@ -229,7 +236,7 @@ class ToolCalls:
             self._conversation.emit(Notice("warning", decision.not_kept))
 
     async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
-        request = replace(request, offers=ask.offers)
+        request = replace(request, offers=ask.offers, dangers=ask.dangers)
         answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
         if answer is None:
             return Deny("the turn was interrupted", by="default")
@@ -264,9 +271,11 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            result = await tool.run(self._context(call), item.arguments)
-        except asyncio.CancelledError:
-            result = ToolResult(prompt.INTERRUPTED_RESULT, ToolOutcome.CANCELLED, "interrupted")
+            result = await self._limits.run(tool, self._context(call), item.arguments)
+        except asyncio.CancelledError as cancelled:
+            runs = isinstance(cancelled, StillRuns)
+            text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
+            result = ToolResult(text, ToolOutcome.CANCELLED, summary)
             self._ended(call, self._labelled(item, result), loop.time() - began, results)
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
@@ -309,12 +318,14 @@ class ToolCalls:
 
     def _tell_end(self, call: ToolCall | CutCall, result: ToolResult, seconds: float) -> None:
         whole = str(result.full_output) if result.full_output else None
-        finish = finish_of(result, call.name, count_errors=self._count_errors)
+        part = failed_program(self._toolbox.get(call.name), call.input, result) if isinstance(call, ToolCall) else ""
+        finish = finish_of(result, call.name, part, count_errors=self._count_errors)
         failure = finish if isinstance(finish, Failure) else None
         self._conversation.emit(
             ToolEnded(
                 *(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure),
                 revision=result.revision,
+                detail_of=result.detail_of,
             )
         )
 

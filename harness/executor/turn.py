@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from harness.conversation import Conversation
 from harness.events import Block, Fault, Message, SpendChanged, TurnEnded
 from harness.recovery import Stop, TurnState, Wait
-from harness.recovery.joining import joined
 
 
 @dataclass(slots=True)
@@ -28,8 +27,8 @@ class Turn:
     """The next request goes over a new connection."""
 
     def say(self, content: tuple[Block, ...]) -> None:
-        """The answer goes on with these blocks."""
-        self.answer = joined(self.answer, Message("assistant", content).text)
+        """The answer goes on with these blocks, which hold nothing of it once more."""
+        self.answer += Message("assistant", content).text
 
     def ended(self, stop: Stop, conversation: Conversation, now: float) -> TurnEnded:
         """The last event of the turn."""

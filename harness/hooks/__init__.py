@@ -15,7 +15,7 @@ is read. `executor.hooking` asks the hooks.
 from harness.events import HookPoint
 from harness.hooks.combining import Combined, Said, combined, in_one_line
 from harness.hooks.declared import declared
-from harness.hooks.values import Hook, HookAnswer, HookCall, HookError, HookFunction, Verdict, hook
+from harness.hooks.values import Hook, HookAnswer, HookCall, HookError, HookFunction, Verdict, hook, own_hooks
 
 __all__ = [
     "Combined",
@@ -31,4 +31,5 @@ __all__ = [
     "declared",
     "hook",
     "in_one_line",
+    "own_hooks",
 ]

@@ -1,6 +1,6 @@
 """What a hook is, what it is told and what it may answer."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -153,6 +153,19 @@ def hook(
         return Hook(called, where, function, tools, time_s, required)
 
     return made
+
+
+def own_hooks(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
+    """The hooks that a program hands in. Raises TypeError, one sentence, for what is not a hook."""
+    if isinstance(hooks, Hook) or not isinstance(hooks, Iterable):
+        raise TypeError(f"hooks takes a list of hooks: write hooks=[{getattr(hooks, 'name', '…')}].")
+    found = tuple(hooks)
+    for one in found:
+        if not isinstance(one, Hook):
+            name = getattr(one, "__name__", None)
+            what = f"{name} is a plain function" if callable(one) and name else f"{one!r} is not a hook"
+            raise TypeError(f'{what}; put @hook("before_tool"), or another point, above a function to make it a hook.')
+    return found
 
 
 def point_called(name: str) -> HookPoint:

@@ -33,6 +33,10 @@ class Exchanged:
     """The body of the request."""
     came: tuple[Block, ...]
     """The content of the reply as the server set out to send it; a fault may have cut it on the way."""
+    at: float = 0.0
+    """time.monotonic() when the request had arrived."""
+    duration_s: float = 0.0
+    """Until the reply had been sent."""
 
 
 def exchanged(exchange: Exchange, number: int) -> Exchanged | None:
@@ -53,6 +57,8 @@ def exchanged(exchange: Exchange, number: int) -> Exchanged | None:
         ", ".join(str(block["name"]) for block in came if block["type"] == "tool_use"),
         body,
         came,
+        exchange.request.at,
+        exchange.duration_s,
     )
 
 

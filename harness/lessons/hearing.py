@@ -34,6 +34,7 @@ class Hearing:
         self._heard = 0
         self._turn = self._step = 0
         self._asked: dict[str, str] = {}
+        self._replied_at = 0.0
 
     def request(self, exchange: Exchanged) -> Iterator[Event]:
         """What the loop had done before it asked: a prompt was typed, tools ran."""
@@ -41,8 +42,9 @@ class Hearing:
         if history[: len(self._sent)] != self._sent:  # a part of it was forgotten, or another conversation has begun
             self._heard = _common(history, self._sent)
         self._sent = history
+        elapsed = max(0.0, exchange.at - self._replied_at)
         for message in history[self._heard :]:
-            yield from self._from_user(message) if message.role == "user" else self._from_model(message)
+            yield from self._from_user(message, elapsed) if message.role == "user" else self._from_model(message)
         self._heard = len(history)
         self._step += 1
         yield StepStarted(self._step)
@@ -52,6 +54,7 @@ class Hearing:
 
         Of an answer with a fault in it only the next request tells whether it has arrived.
         """
+        self._replied_at = exchange.at + exchange.duration_s
         if exchange.came and exchange.answer == WHOLE:
             self._heard += 1
             yield from self._from_model(Message("assistant", exchange.came))
@@ -62,7 +65,8 @@ class Hearing:
             if block.get("type") == "tool_use":
                 yield self._started(block)
 
-    def _from_user(self, message: Message) -> Iterator[Event]:
+    def _from_user(self, message: Message, elapsed: float) -> Iterator[Event]:
+        """`elapsed` is the time since the last reply; several calls get an equal share of it."""
         results = [block for block in message.content if block.get("type") == "tool_result"]
         if not results:
             self._turn += 1
@@ -73,7 +77,7 @@ class Hearing:
             text = result_text(block)
             outcome = ToolOutcome.ERROR if block.get("is_error") else ToolOutcome.OK
             id = str(block.get("tool_use_id", ""))
-            yield ToolEnded(id, self._asked.pop(id, ""), outcome, shorten_line(text), 0.0)
+            yield ToolEnded(id, self._asked.pop(id, ""), outcome, shorten_line(text), elapsed / len(results))
         yield MessageAdded(message, Origin.TOOL_RESULTS)
 
     def _started(self, block: Block) -> ToolStarted:

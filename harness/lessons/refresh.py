@@ -1,8 +1,9 @@
 """Fills the texts of the chapters with code and figures of the program: `python -m harness.lessons.refresh`.
 
-A block of code stands behind `<!-- code: harness/agent.py:Agent.run -->`, a figure between
-`<!-- value: harness.recovery.backoff:CAP_S -->` and `<!-- end -->`. What they name must exist, so that a rename cannot
-leave a text behind that is not true any more.
+Three marks name what is filled in. `<!-- code: harness/agent.py:Agent.run -->` comes before a block of Python,
+`<!-- drawing: chapters.s22_escape.drawings:rows -->` before a block of text that this function returns, and a value
+goes between `<!-- value: harness.recovery.backoff:BASE_S -->` and `<!-- end -->`. A name that does not exist is an
+error, so a rename cannot leave a wrong text behind.
 """
 
 import re
@@ -18,8 +19,9 @@ from harness.lessons.lesson import LessonError
 from harness.lessons.sources import source
 
 CODE = re.compile(r"(?P<mark><!-- code: (?P<place>\S+) -->\n+)```python\n.*?^```$", re.DOTALL | re.MULTILINE)
+DRAWING = re.compile(r"(?P<mark><!-- drawing: (?P<name>\S+) -->\n+)```text\n.*?^```$", re.DOTALL | re.MULTILINE)
 VALUE = re.compile(r"(?P<mark><!-- value: (?P<name>\S+) -->)(?P<shown>.*?)(?P<end><!-- end -->)")
-MARK = re.compile(r"<!-- (code|value): ")
+MARK = re.compile(r"<!-- (code|drawing|value): ")
 
 
 def texts() -> Iterator[Path]:
@@ -33,14 +35,27 @@ def refreshed(text: str) -> str:
     """The text with code and figures as they are now. Raises LessonError for what is not there."""
     marks = len(MARK.findall(text))
     text, blocks = CODE.subn(lambda match: f"{match['mark']}```python\n{source(match['place']).text}```", text)
+    text, drawings = DRAWING.subn(lambda match: f"{match['mark']}```text\n{drawing(match['name'])}```", text)
     text, values = VALUE.subn(lambda match: f"{match['mark']}{figure(match['name'])}{match['end']}", text)
-    if blocks + values != marks:
-        raise LessonError(f"{marks - blocks - values} marks have no block of code or no <!-- end --> behind them.")
+    if missing := marks - blocks - drawings - values:
+        raise LessonError(f"{missing} marks have no block of code or no <!-- end --> behind them.")
     return text
 
 
 def figure(name: str) -> str:
     """The value of a name such as harness.settings:Settings.max_retries, in words. Raises LessonError."""
+    return in_words(_named(name))
+
+
+def drawing(name: str) -> str:
+    """The lines that a function such as chapters.s22_escape.drawings:rows returns. Raises LessonError."""
+    function = _named(name)
+    if not callable(function):
+        raise LessonError(f"{name} is not a function; a drawing is what a function returns.")
+    return f"{function()}\n"
+
+
+def _named(name: str) -> object:
     module, _, path = name.partition(":")
     if not module.startswith(("harness.", "chapters.")):
         raise LessonError(f"{name} is no name of this program; it begins with harness. or chapters.")
@@ -50,7 +65,7 @@ def figure(name: str) -> str:
             value = _part(value, part)
     except (ImportError, AttributeError) as error:
         raise LessonError(f"{name} is not there any more: {error}.") from error
-    return in_words(value)
+    return value
 
 
 def in_words(value: object) -> str:

@@ -6,25 +6,37 @@ ended. This one keeps a list of pieces for each block and looks at them once, wh
 Which tool calls may run (api R18, R20; recovery D4, G2):
 
 - The block was closed, its pieces joined are strict JSON (no NaN, no key twice), the value is an
-  object, and the call has a name and an id that no earlier call of the reply has.
-- The message is complete with stop reason "tool_use": every such call.
+  object, and the call has a name.
+- The message is complete, whatever its stop reason: every such call. Servers name many reasons beside
+  "tool_use" when they ask for tools, or none.
 - It is complete with "max_tokens" or "model_context_window_exceeded": every such call but the last
   tool_use of the reply. The API closes the block it cuts, and a call cut before its first piece would
   look like a call without arguments. Policy decides whether the earlier ones run or the reply is
   asked for again.
-- It is complete with any other stop reason: none.
-- The stream broke before a stop reason was known: every such call whose input is not empty. Pieces
-  that end with the closing brace of their object cannot have been cut; an empty input can.
+- It is complete with "refusal": none.
+- The stream broke before a stop reason was known, or the message is complete and the block was never
+  closed: every such call whose input is not empty. Pieces that end with the closing brace of their
+  object cannot have been cut; an empty input can.
+
+A call whose id is missing, not valid or taken gets one of ours.
 """
 
+import re
+import uuid
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.events import Block, CutCall, Event, Json, Reply, TextDelta, ThinkingDelta, ToolCall, ToolCallDelta, Usage
+from harness.model.cleaning import sendable, whole_characters
+from harness.model.invariants import IDENTIFIER
 from harness.model.strict_json import NotStrict, strict_object
 from harness.model.watchdog import Phase
 
 _KEEPS_EARLIER_CALLS = frozenset({"max_tokens", "model_context_window_exceeded"})
+_OTHER_NAMES = {"length": "max_tokens", "content_filter": "refusal"}
+"""Stop reasons of the dialect of OpenAI that must not be taken for the end of an answer; gateways pass them on."""
+_HIGH_HALF = re.compile("[\ud800-\udbff]\\Z")
 _USAGE_FIELDS = {
     "input_tokens": "input",
     "output_tokens": "output",
@@ -44,6 +56,8 @@ class _OpenBlock:
     start: Block
     pieces: list[str] = field(default_factory=list)
     characters: int = 0
+    half: str = ""
+    """The first half of a surrogate pair, whose other half comes with the next piece."""
     signature: str | None = None
     citations: list[Any] = field(default_factory=list)
     closed: bool = False
@@ -52,9 +66,20 @@ class _OpenBlock:
     def type(self) -> object:
         return self.start.get("type")
 
-    def add(self, piece: str) -> None:
+    def add(self, piece: str) -> str:
+        """Take the next piece; returns it as it counts, without half a character at its end."""
+        piece = self.half + piece
+        self.half = piece[-1] if _HIGH_HALF.search(piece) else ""
+        piece = whole_characters(piece.removesuffix(self.half))
         self.pieces.append(piece)
         self.characters += len(piece)
+        return piece
+
+    def close(self) -> str:
+        """Nothing more comes; returns what there is of half a character at the end."""
+        self.closed = True
+        half, self.half = self.half, ""
+        return self.add("\ufffd") if half and self.type in ("text", "thinking") else ""
 
     def text(self, key: str) -> str:
         return "".join([str(self.start.get(key) or ""), *self.pieces])
@@ -78,17 +103,27 @@ class _OpenBlock:
 class Accumulator:
     """Takes the events of one stream in order and holds what they amount to so far.
 
-    Unknown events, deltas, blocks and stop reasons are kept or passed over, never an error (api R17).
+    Unknown events, deltas, blocks and stop reasons are kept or passed over, never an error (api R17). So are a
+    missing beginning and the end of a block that is not open: neither takes anything from what is there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Collection[str] = (), new_id: Callable[[], str] | None = None) -> None:
+        """
+        Args:
+            taken: ids of earlier calls, which no call of this reply may have.
+            new_id: gives an id to a call that came without a usable one.
+        """
+        self._taken = frozenset(taken)
+        self._new_id = new_id or _random_id
+        self._order: list[_OpenBlock] = []
         self._blocks: dict[int, _OpenBlock] = {}
+        """The newest block of each index."""
         self._open: _OpenBlock | None = None
         self._message: Json | None = None
         self._usage: dict[str, int] = {}
         self._stopped = False
         self.stop_reason: str | None = None
-        """As soon as the stream has told it."""
+        """As soon as the stream has told it, by the name that the API has for it."""
         self.stop_details: Json | None = None
         """What came with the stop reason, such as the category of a refusal."""
         self.shown_characters = 0
@@ -96,13 +131,13 @@ class Accumulator:
 
     @property
     def started(self) -> bool:
-        """message_start was seen."""
-        return self._message is not None
+        """message_start was seen, or a block."""
+        return self._message is not None or bool(self._order)
 
     @property
     def complete(self) -> bool:
-        """message_stop was seen and the stop reason is known: nothing after this can spoil the reply (api R13)."""
-        return self._stopped and self.stop_reason is not None
+        """message_stop was seen: nothing after this can spoil the reply (api R13)."""
+        return self._stopped and self.started
 
     @property
     def model(self) -> str:
@@ -124,8 +159,8 @@ class Accumulator:
     def feed(self, event: str | None, data: Json) -> Event | None:
         """Take the next server-sent event; returns what there is to show of it.
 
-        `event` is its name and `data` its parsed data. Events without a name count for nothing, as in
-        the SDK. Raises BrokenStream when the event cannot follow the ones before it.
+        `event` is its name and `data` its parsed data. Events without a name count for nothing. Raises
+        BrokenStream when the event cannot follow the ones before it.
         """
         match event:
             case None | "ping":
@@ -137,23 +172,22 @@ class Accumulator:
             case "content_block_delta":
                 return self._grow_block(data)
             case "content_block_stop":
-                self._block(data).closed = True
-                self._open = None
+                return self._stop_block(data)
             case "message_delta":
                 self._end_message(data)
             case "message_stop":
                 self._stopped = True
-                self._close_open_text()
+                self._close_at_the_end()
         return None
 
     def reply(self, request_id: str | None = None) -> Reply:
         """The complete reply. `content` leaves out cut calls and thinking without a signature."""
-        if not self.complete or self.stop_reason is None:
+        if not self.complete:
             raise ValueError("the stream is not complete")
         content, calls, cut_calls = self._sorted()
         return Reply(
             model=self.model,
-            stop_reason=self.stop_reason,
+            stop_reason=self.stop_reason or ("tool_use" if calls else "end_turn"),
             content=content,
             calls=calls,
             cut_calls=cut_calls,
@@ -172,7 +206,12 @@ class Accumulator:
         if open_text:
             self._close_open_text()
         content, calls, _ = self._sorted()
-        kept = [block for block in content if _worth_keeping(block)]
+        kept: list[Block] = []
+        for block in content:
+            if kept and _is_blank(block) and kept[-1].get("type") == "text":
+                kept[-1] = {**kept[-1], "text": kept[-1]["text"] + block["text"]}  # no block for itself, but said
+            elif _worth_keeping(block):
+                kept.append(block)
         while kept and kept[-1].get("type") in ("thinking", "redacted_thinking"):
             kept.pop()
         return tuple(kept), calls
@@ -187,8 +226,8 @@ class Accumulator:
     def _end_message(self, data: Json) -> None:
         delta = data.get("delta")
         if isinstance(delta, dict):
-            if isinstance(reason := delta.get("stop_reason"), str):
-                self.stop_reason = reason
+            if isinstance(reason := delta.get("stop_reason"), str) and reason:
+                self.stop_reason = _OTHER_NAMES.get(reason, reason)
                 self._close_open_text()
             if isinstance(details := delta.get("stop_details"), dict):
                 self.stop_details = details
@@ -204,19 +243,37 @@ class Accumulator:
 
     def _start_block(self, data: Json) -> Event | None:
         index, start = data.get("index"), data.get("content_block")
-        if self._message is None:
-            raise BrokenStream("a block began before its message")
-        if not isinstance(index, int) or not isinstance(start, dict) or index in self._blocks:
-            raise BrokenStream(f"a block began with the index {index!r}, which it cannot have")
         self._close_open_text()
-        block = self._open = self._blocks[index] = _OpenBlock(start)
+        earlier = self._blocks.get(index) if isinstance(index, int) else None
+        if not isinstance(index, int) or not isinstance(start, dict) or (earlier is not None and not earlier.closed):
+            raise BrokenStream(f"a block began with the index {index!r}, which it cannot have")
+        block = self._open = self._blocks[index] = _OpenBlock(dict(sendable(start)))
+        self._order.append(block)
         match block.type:
             case "tool_use":
+                block.start["id"] = self._own_id(block)
                 return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
-            case "text" if text := start.get("text"):
+            case "text" if text := block.start.get("text"):
                 return self._shown(str(text))
             case _:
                 return None
+
+    def _stop_block(self, data: Json) -> Event | None:
+        index = data.get("index")
+        block = self._blocks.get(index) if isinstance(index, int) else None
+        if block is None or block.closed:
+            return None  # late, or stray: what it would end has ended
+        if block is self._open:
+            self._open = None
+        rest = block.close()
+        return self._shown(rest) if rest and block.type == "text" else None
+
+    def _own_id(self, block: _OpenBlock) -> str:
+        """The id of a call, or one of ours where it cannot be used."""
+        given = block.start.get("id")
+        others = {other.start.get("id") for other in self._order if other is not block and other.type == "tool_use"}
+        usable = isinstance(given, str) and IDENTIFIER.fullmatch(given) and given not in self._taken | others
+        return str(given) if usable else self._new_id()
 
     def _grow_block(self, data: Json) -> Event | None:
         block, delta = self._block(data), data.get("delta")
@@ -224,10 +281,10 @@ class Accumulator:
             return None
         match delta, block.type:
             case {"type": "text_delta", "text": str(piece)}, "text":
-                block.add(piece)
+                piece = block.add(piece)
                 return self._shown(piece) if piece else None
             case {"type": "thinking_delta", "thinking": str(piece)}, "thinking":
-                block.add(piece)
+                piece = block.add(piece)
                 return ThinkingDelta(text=piece) if piece else None
             case {"type": "input_json_delta", "partial_json": str(piece)}, kind:
                 block.add(piece)
@@ -253,18 +310,27 @@ class Accumulator:
     def _close_open_text(self) -> None:
         """Nothing of an open text block can be missing once another begins, no more will come, or none is wanted."""
         if self._open is not None and self._open.type == "text":
-            self._open.closed = True
+            self._open.close()
             self._open = None
+
+    def _close_at_the_end(self) -> None:
+        """The message is whole. Text is; so is a call without an end, if it has its input and no limit cut it."""
+        self._close_open_text()
+        if self.stop_reason in _KEEPS_EARLIER_CALLS:
+            return
+        for block in self._order:
+            if block.type == "tool_use" and not block.closed and (block.pieces or block.start.get("input")):
+                block.close()
 
     def _sorted(self) -> tuple[tuple[Block, ...], tuple[ToolCall, ...], tuple[CutCall, ...]]:
         """Blocks that are whole, calls that may run, and calls that must not."""
         content: list[Block] = []
         calls: list[ToolCall] = []
         cut_calls: list[CutCall] = []
-        tools = [block for block in self._blocks.values() if block.type == "tool_use"]
-        for block in self._blocks.values():
+        tools = [block for block in self._order if block.type == "tool_use"]
+        for block in self._order:
             if block.type == "tool_use":
-                judged = self._judged(block, last=block is tools[-1], taken=[call.id for call in calls])
+                judged = self._judged(block, last=block is tools[-1])
                 if isinstance(judged, CutCall):
                     cut_calls.append(judged)
                     continue
@@ -274,21 +340,19 @@ class Accumulator:
                 content.append(finished)
         return tuple(content), tuple(calls), tuple(cut_calls)
 
-    def _judged(self, block: _OpenBlock, *, last: bool, taken: list[str]) -> ToolCall | CutCall:
-        name, call_id = block.start.get("name"), block.start.get("id")
-        name, call_id = name if isinstance(name, str) else "", call_id if isinstance(call_id, str) else ""
+    def _judged(self, block: _OpenBlock, *, last: bool) -> ToolCall | CutCall:
+        name, call_id = block.start.get("name"), str(block.start["id"])
+        name = name if isinstance(name, str) else ""
         if why := self._cut_by_the_end(last=last):
             return CutCall(call_id, name, why)
         if not block.closed:
             return CutCall(call_id, name, "the reply broke off inside its input")
-        if not name or not call_id:
-            return CutCall(call_id, name, "it has no name" if not name else "it has no id")
-        if call_id in taken:
-            return CutCall(call_id, name, "its id was already used by another call of the same reply")
+        if not name:
+            return CutCall(call_id, name, "it has no name")
         raw = "".join(block.pieces)
         try:
             if raw.strip():
-                return ToolCall(call_id, name, strict_object(raw))
+                return ToolCall(call_id, name, sendable(strict_object(raw)))
         except NotStrict as error:
             return CutCall(call_id, name, str(error))
         given = block.start.get("input", {})
@@ -301,12 +365,28 @@ class Accumulator:
     def _cut_by_the_end(self, *, last: bool) -> str:
         """Why no call, or not the last one, may run after this stop reason; empty when it may."""
         match self.stop_reason:
-            case None | "tool_use":
-                return ""
+            case "refusal":
+                return "the model declined to answer"
             case reason if reason in _KEEPS_EARLIER_CALLS:
                 return "the reply reached its limit inside or right after it" if last else ""
-            case reason:
-                return f"the reply ended with {reason!r} instead of asking for tools"
+            case _:
+                return ""
+
+
+def events_of(message: Json) -> Iterator[tuple[str, Json]]:
+    """A whole message, which some servers send in place of a stream, as the events it would have come in."""
+    yield "message_start", {"message": message}
+    content = message.get("content")
+    for index, block in enumerate(content if isinstance(content, list) else ()):
+        if isinstance(block, dict):
+            yield "content_block_start", {"index": index, "content_block": block}
+            yield "content_block_stop", {"index": index}
+    yield "message_delta", {"delta": message, "usage": message.get("usage")}
+    yield "message_stop", {}
+
+
+def _random_id() -> str:
+    return f"toolu_{uuid.uuid4().hex[:24]}"
 
 
 def _finished(block: _OpenBlock) -> Block | None:
@@ -320,10 +400,14 @@ def _finished(block: _OpenBlock) -> Block | None:
     return finished
 
 
+def _is_blank(block: Block) -> bool:
+    return block.get("type") == "text" and not str(block.get("text") or "").strip()
+
+
 def _worth_keeping(block: Block) -> bool:
     match block.get("type"):
         case "text":
-            return bool(str(block.get("text") or "").strip())
+            return not _is_blank(block)
         case "tool_use" | "thinking" | "redacted_thinking":
             return True
         case _:

@@ -28,6 +28,10 @@ _BY_TYPE: Mapping[str, FaultKind] = {
     "timeout_error": FaultKind.TIMEOUT,
     "api_error": FaultKind.SERVER,
     "conflict_error": FaultKind.SERVER,
+    "internal_error": FaultKind.SERVER,
+    "internal_server_error": FaultKind.SERVER,
+    "InternalServerError": FaultKind.SERVER,
+    "server_error": FaultKind.SERVER,
 }
 _BY_STATUS: Mapping[int, FaultKind] = {
     401: FaultKind.AUTH,
@@ -36,6 +40,7 @@ _BY_STATUS: Mapping[int, FaultKind] = {
     408: FaultKind.TIMEOUT,
     409: FaultKind.SERVER,
     413: FaultKind.REQUEST_TOO_LARGE,
+    425: FaultKind.SERVER,
     429: FaultKind.RATE_LIMIT,
     501: FaultKind.UNKNOWN,
     504: FaultKind.TIMEOUT,
@@ -51,6 +56,10 @@ _STATUS_OF_TYPE: Mapping[str, int] = {
     "request_too_large": 413,
     "rate_limit_error": 429,
     "api_error": 500,
+    "internal_error": 500,
+    "internal_server_error": 500,
+    "InternalServerError": 500,
+    "server_error": 500,
     "timeout_error": 504,
     "overloaded_error": 529,
 }
@@ -176,6 +185,8 @@ def _body_fault(status: int | None, body: object, *, streamed: bool) -> Fault:
         wording = recognised(f"{said.message}\n{said.code or ''}\n{said.type or ''}")
         if wording is not None:
             kind, tokens, limit = wording.kind, wording.tokens, wording.limit
+        elif kind is FaultKind.UNKNOWN and status in (404, 405):
+            kind = FaultKind.WRONG_ADDRESS
     elif kind is FaultKind.RATE_LIMIT and (wording := recognised(said.message)):
         kind = wording.kind if wording.kind in (FaultKind.QUOTA_EXHAUSTED, FaultKind.BILLING) else kind
     return Fault(

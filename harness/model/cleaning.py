@@ -150,7 +150,7 @@ def sendable(value: Json) -> Json:
 def _sendable(value: Any, depth: int) -> Any:
     match value:
         case str():
-            return _text_sendable(value)
+            return whole_characters(value)
         case None | bool() | int():
             return value
         case float():
@@ -168,14 +168,15 @@ def _sendable(value: Any, depth: int) -> Any:
         case list() | tuple():
             parts = [_sendable(inner, depth - 1) for inner in value]
             return value if isinstance(value, list) and all(map(_is, parts, value)) else parts
-    return _text_sendable(str(value))
+    return whole_characters(str(value))
 
 
 def _key(key: Any) -> str:
-    return _text_sendable(key if isinstance(key, str) else str(key))
+    return whole_characters(key if isinstance(key, str) else str(key))
 
 
-def _text_sendable(text: str) -> str:
+def whole_characters(text: str) -> str:
+    """`text` with its surrogate pairs joined to characters, and "�" in the place of every half of one."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.events import Block, Event, Fault, FaultKind, Json, Message, Outcome
 from harness.model.classify import classify
 from harness.model.endpoint import Endpoint
-from harness.model.exchange import Exchange, fault_of
+from harness.model.exchange import PATH, Exchange, fault_of
 from harness.model.patience import Ended, Patience
 from harness.model.sdk import Line, LineBuilder
 from harness.model.watchdog import Watchdog, WatchLimits
@@ -88,6 +88,7 @@ class ModelClient:
         self._builder = LineBuilder(endpoint, log)
         self._building: Future[Line] | None = None
         self._line: Line | None = None
+        self._cache_marks = True
 
     @property
     def remote(self) -> bool:
@@ -149,14 +150,20 @@ class ModelClient:
         line.users += 1
         try:
             patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect, enough)
-            exchange = Exchange(line, request.body(), emit, patience)
+            body = request.body() if self._cache_marks else without_cache_marks(request.body())
+            exchange = Exchange(line, body, emit, patience)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Ended):
                 outcome = exchange.given_up(outcome)
-            return self._without_secrets(outcome) if isinstance(outcome, Fault) else outcome
+            return self._without_secrets(self._with_address(outcome)) if isinstance(outcome, Fault) else outcome
         finally:
             line.users -= 1
             await line.close_if_unused()
+
+    def drop_cache_marks(self) -> bool:
+        """Send no `cache_control` from now on; True when it was sent so far."""
+        dropped, self._cache_marks = self._cache_marks, False
+        return dropped
 
     async def models(self) -> "tuple[ModelCard, ...]":
         """The models that the endpoint offers, with its limits and our prices; nothing when it does not say."""
@@ -215,6 +222,22 @@ class ModelClient:
         watchdog = Watchdog(limits, estimated_tokens, self._clock())
         return Patience(watchdog, limits.hint_s, emit, interrupt, reconnect, self._clock, enough=enough)
 
+    def _with_address(self, fault: Fault) -> Fault:
+        """Where a server is to blame that does not speak the Messages API, its address belongs to the message."""
+        address = self._endpoint.base_url
+        match fault:
+            case Fault(kind=FaultKind.WRONG_ADDRESS):
+                message = (
+                    f"{address} does not answer the Messages API ({fault.status} for POST {PATH}: {fault.message})"
+                )
+            case Fault(kind=FaultKind.MALFORMED_RESPONSE):
+                message = f"{address} does not answer as the Messages API does: {fault.message}"
+            case Fault(kind=FaultKind.UNKNOWN, status=422):
+                message = f"{address} refused a request that the Messages API takes (422): {fault.message}"
+            case _:
+                return fault
+        return replace(fault, message=message)
+
     def _without_secrets(self, fault: Fault) -> Fault:
         """A server may quote the key it refused; nobody else gets to see it (api R2)."""
         message = fault.message
@@ -222,6 +245,17 @@ class ModelClient:
             if secret is not None and len(secret.reveal()) >= SHORTEST_SECRET:
                 message = message.replace(secret.reveal(), MASK)
         return replace(fault, message=message) if message != fault.message else fault
+
+
+def without_cache_marks(value: Any) -> Any:
+    """A body, or a part of one, without any `cache_control`; nothing is changed in place."""
+    match value:
+        case dict():
+            return {key: without_cache_marks(inner) for key, inner in value.items() if key != "cache_control"}
+        case list() | tuple():
+            return [without_cache_marks(inner) for inner in value]
+        case _:
+            return value
 
 
 def _card(known: "ModelCard", entry: Json) -> "ModelCard":

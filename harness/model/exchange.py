@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.events import Event, Fault, FaultKind, Json, Outcome
-from harness.model.accumulator import Accumulator, BrokenStream
+from harness.model.accumulator import Accumulator, BrokenStream, events_of
 from harness.model.classify import classify, classify_stream_error, not_a_stream
 from harness.model.patience import Cause, Ended, Patience
 from harness.model.sdk import Line, wire_tracer
@@ -17,10 +17,16 @@ if TYPE_CHECKING:
     import httpx2
     from anthropic._streaming import ServerSentEvent
 
+PATH = "/v1/messages"
 DRAIN_S = 0.5
 """How long a finished stream may take to end, so that its connection can be used again (api R14)."""
 BODY_HEAD = 64 * 1024
 """Bytes read of a success that is no stream, to say what it is."""
+LONGEST_MESSAGE = 32 * 1024 * 1024
+"""Bytes read of a success that may be one whole message instead of a stream."""
+BYTE_ORDER_MARK = "\ufeff".encode()
+STREAM_STARTS = (b"event:", b"data:", b"id:", b"retry:", b":")
+"""How the first line of an event stream begins, whatever its content type says."""
 
 _KNOWN_EVENTS = frozenset(
     {
@@ -42,7 +48,7 @@ class Exchange:
         self._body = body
         self._emit = emit
         self._patience = patience
-        self._accumulator = Accumulator()
+        self._accumulator = Accumulator(taken=_call_ids(body))
         self._streamed = False
         self._request_id: str | None = None
         self._connected = False
@@ -59,12 +65,9 @@ class Exchange:
             wire_tracer.reset(token)
         try:
             self._request_id = response.headers.get("request-id")
-            content_type = response.headers.get("content-type", "")
-            if not content_type.lower().startswith("text/event-stream"):
-                return await self._refused(response, content_type)
-            self._streamed = True
             self._patience.on_headers()
-            return await self._read(response)
+            async with aclosing(self._chunks(response)) as chunks:
+                return await self._answer(response, chunks)
         finally:
             await response.aclose()
 
@@ -81,50 +84,65 @@ class Exchange:
         # post() instead of messages.create(): the same request, without its deprecation warnings on stderr.
         # With cast_to=Response the SDK hands over the open response and makes no stream of it.
         response: object = await self._line.sdk.post(
-            "/v1/messages", cast_to=httpx2.Response, body=self._body, stream=True, stream_cls=AsyncStream[object]
+            PATH, cast_to=httpx2.Response, body=self._body, stream=True, stream_cls=AsyncStream[object]
         )
         return cast("httpx2.Response", response)
 
-    async def _refused(self, response: "httpx2.Response", content_type: str) -> Fault:
-        head = b""
+    async def _answer(self, response: "httpx2.Response", chunks: AsyncIterator[bytes]) -> Outcome:
+        """Read the body by what its first bytes are: gateways send streams and messages under any content type."""
+        content_type = response.headers.get("content-type", "")
+        declared = content_type.lower().startswith("text/event-stream")
+        self._streamed = declared
         try:
-            async for chunk in response.aiter_bytes():
-                head += chunk
-                if len(head) >= BODY_HEAD:
-                    break
+            head = await _first_bytes(chunks)
+            if head.startswith(STREAM_STARTS) or (declared and not head.startswith((b"{", b"<"))):
+                self._streamed = True
+                async with aclosing(_with_head(head, chunks)) as body:
+                    return await self._read(body)
+            self._streamed = False
+            whole = await _at_most(LONGEST_MESSAGE if head.startswith(b"{") else BODY_HEAD, head, chunks)
         except Exception as error:  # noqa: BLE001 (the border, as above)
-            return self._failed(classify(error, streamed=False))
+            return self._failed(classify(error, streamed=self._streamed))
+        if (message := _message(whole)) is not None:
+            return self._taken_whole(message)
         server = response.headers.get("server", "")
-        return self._failed(not_a_stream(content_type, response.status_code, head[:BODY_HEAD], server))
+        return self._failed(not_a_stream(content_type, response.status_code, whole[:BODY_HEAD], server))
 
-    async def _read(self, response: "httpx2.Response") -> Outcome:
+    def _taken_whole(self, message: Json) -> Outcome:
+        """The reply that came as one message, shown like one that was streamed."""
+        for name, data in events_of(message):
+            if (shown := self._accumulator.feed(name, data)) is not None:
+                self._emit(shown)
+        return self._accumulator.reply(self._request_id)
+
+    async def _read(self, chunks: AsyncIterator[bytes]) -> Outcome:
         from anthropic._streaming import SSEDecoder
 
-        async with aclosing(self._chunks(response)) as chunks:
-            events = SSEDecoder().aiter_bytes(chunks)
-            while True:
-                try:
-                    event = await anext(events, None)
-                except Exception as error:  # noqa: BLE001 (the border, as above)
-                    return self._failed(classify(error, streamed=True))
-                if event is None:
-                    return self._failed(self._ended_early())
-                if event.event == "error":
-                    return self._failed(classify_stream_error(_json_or_text(event.data), self._request_id))
-                if event.event not in _KNOWN_EVENTS:
-                    continue
-                try:
-                    shown = self._accumulator.feed(event.event, _object(event))
-                except (BrokenStream, ValueError, RecursionError) as error:
-                    return self._failed(classify(error, streamed=True))
-                self._patience.on_event(self._accumulator.phase)
-                if shown is not None:
-                    self._emit(shown)
-                if event.event == "message_stop":
-                    break
-            if not self._accumulator.complete:
+        events = SSEDecoder().aiter_bytes(chunks)
+        while True:
+            try:
+                event = await anext(events, None)
+            except Exception as error:  # noqa: BLE001 (the border, as above)
+                return self._failed(classify(error, streamed=True))
+            if event is None:
                 return self._failed(self._ended_early())
-            await _drained(chunks)
+            try:
+                name, data = _named(event)
+                if name == "error":
+                    return self._failed(classify_stream_error(data, self._request_id))
+                if name not in _KNOWN_EVENTS:
+                    continue
+                shown = self._accumulator.feed(name, _object(name, data))
+            except (BrokenStream, ValueError, RecursionError) as error:
+                return self._failed(classify(error, streamed=True))
+            self._patience.on_event(self._accumulator.phase)
+            if shown is not None:
+                self._emit(shown)
+            if name == "message_stop":
+                break
+        if not self._accumulator.complete:
+            return self._failed(self._ended_early())
+        await _drained(chunks)
         return self._accumulator.reply(self._request_id)
 
     async def _chunks(self, response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
@@ -157,6 +175,12 @@ class Exchange:
             self._sent = True
 
 
+def _call_ids(body: Json) -> set[str]:
+    """The ids of the tool calls in the history of a request."""
+    blocks = (block for message in body.get("messages", ()) for block in message["content"])
+    return {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
+
+
 def fault_of(ended: Ended) -> Fault:
     """The fault that a wait which was ended stands for."""
     match ended.cause:
@@ -182,10 +206,60 @@ async def _drained(chunks: AsyncIterator[bytes]) -> None:
         return
 
 
-def _object(event: "ServerSentEvent") -> Json:
+async def _first_bytes(chunks: AsyncIterator[bytes]) -> bytes:
+    """The body up to where it can be told what it is: without a byte order mark, from the first byte that is no space
+    to the end of a line, or as much as arrived together."""
+    head = b""
+    async for chunk in chunks:
+        head += chunk
+        begin = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+        if begin and not any(start.startswith(begin) for start in (*STREAM_STARTS, BYTE_ORDER_MARK)):
+            return begin
+        if begin.startswith(STREAM_STARTS):
+            return begin
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip()
+
+
+async def _with_head(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    yield head
+    async for chunk in chunks:
+        yield chunk
+
+
+async def _at_most(size: int, head: bytes, chunks: AsyncIterator[bytes]) -> bytes:
+    """The body, or its first `size` bytes."""
+    body = bytearray(head)
+    async for chunk in chunks:
+        body += chunk
+        if len(body) >= size:
+            break
+    return bytes(body)
+
+
+def _message(body: bytes) -> Json | None:
+    """The whole message that a body is; None when it is something else."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("type") == "message" else None
+
+
+def _named(event: "ServerSentEvent") -> tuple[str, object]:
+    """The name of an event, from its data where no line says it, and the data: parsed, if it is that of an event."""
+    if event.event in _KNOWN_EVENTS:
+        return event.event, json.loads(event.data)
+    if event.event == "error":
+        return "error", _json_or_text(event.data)
+    if event.event not in (None, "message") or not event.data.lstrip().startswith("{"):
+        return "", event.data
     data = json.loads(event.data)
+    return "error" if "error" in data else str(data.get("type") or ""), data
+
+
+def _object(name: str, data: object) -> Json:
     if not isinstance(data, dict):
-        raise BrokenStream(f"the data of {event.event} is not a JSON object")
+        raise BrokenStream(f"the data of {name} is not a JSON object")
     return data
 
 

@@ -211,6 +211,10 @@ MISSING_RESULT = "No result was recorded for this call. It may have run or not; 
 INTERRUPTED_RESULT = (
     "Interrupted by the person while it ran. It may have done part of its work; check before you repeat it."
 )
+STILL_RUNS_RESULT = (
+    "Interrupted by the user, but the call could not be ended: it may go on and still have an effect. Its result will "
+    "not come; check before you repeat it."
+)
 CANCELLED_RESULT = "Not run: the turn was interrupted before this call started."
 """For calls that waited behind the interrupted one."""
 FAILED_WITHOUT_WORDS = "The tool failed and gave no reason."
@@ -226,6 +230,11 @@ PAUSE_NOTE = (
 LOOP_NOTE = (
     "(The turn was ended here because it went in circles; the person has seen a report. If they ask you to go on, "
     "begin with something that has not been tried.)"
+)
+
+WAIT_NOTE = (
+    "(The turn was ended here because it waited too long for something that did not change. If you are asked to go on, "
+    "look once how it stands.)"
 )
 
 

@@ -102,7 +102,12 @@ class LineBuilder:
         hooks = {"request": [_attach_tracer]}
         if self._endpoint.is_loopback:
             return httpx2.AsyncClient(
-                verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks, trust_env=False
+                verify=self._ssl_context,
+                limits=limits,
+                timeout=_timeouts(),
+                event_hooks=hooks,
+                trust_env=False,
+                follow_redirects=True,  # as the SDK's own client does
             )
         return DefaultAsyncHttpxClient(verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks)
 

@@ -12,6 +12,7 @@ from harness.secret import MASK
 
 _SECRETS = re.compile(r"(?i)\b(?:sk-[\w-]{6,}|(?<=bearer )(?=\S*[\d_-])[^\s'\"]{8,}|(?<=x-api-key: )[^\s'\"]+)")
 _LONGEST_LINE = 500
+_MOST_DETAILS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ def error_body(body: object) -> ErrorBody:
         return ErrorBody(one_line(str(error)), request_id=_text(body.get("request_id")))
     details = error.get("details")
     code = details.get("error_code") if isinstance(details, dict) else None
-    message = next(filter(None, (_text(error.get(key)) for key in ("message", "Message", "detail"))), None)
+    words = (_text(error.get("message")), _text(error.get("Message")), _details(error.get("detail")))
+    message = next(filter(None, words), None)
     return ErrorBody(
         message=one_line(message if message is not None else json.dumps(error, ensure_ascii=False, default=str)),
         type=_text(error.get("type")),
@@ -101,6 +103,23 @@ def _date(value: str | None) -> datetime | None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+def _details(detail: object) -> str | None:
+    """FastAPI's `detail`: words, or a list of what is wrong and where, of which the first few are said."""
+    if not isinstance(detail, list):
+        return _text(detail)
+    wrong = [item for item in detail if isinstance(item, dict) and _text(item.get("msg"))]
+    lines = [f"{_place(item.get('loc'))}{item['msg']}" for item in wrong[:_MOST_DETAILS]]
+    more = f" (and {len(wrong) - len(lines)} more)" if len(wrong) > len(lines) else ""
+    return "; ".join(lines) + more if lines else None
+
+
+def _place(location: object) -> str:
+    """Where in the request something is wrong: "messages.0.content: "."""
+    steps = [str(step) for step in location] if isinstance(location, list) else []
+    place = ".".join(steps[1:] if steps[:1] == ["body"] else steps)
+    return f"{place}: " if place else ""
 
 
 def _is_html(text: str) -> bool:

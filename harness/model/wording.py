@@ -40,6 +40,9 @@ _TOO_LONG = (
     # llama.cpp; the numbers stand on either side
     rf"request \((?P<tokens>{_N}) tokens\) exceeds the available context size \((?P<limit>{_N})",
     r"exceeds? the available context size",
+    # LM Studio: what the program may not cut off does not fit
+    rf"n_keep: ?(?P<tokens>{_N}) ?>=? ?n_ctx: ?(?P<limit>{_N})",
+    rf"keep the first (?P<tokens>{_N}) tokens when.{{0,80}}?context length of only (?P<limit>{_N}) tokens",
     # Gateways and routers
     r"\bprompt_too_long\b",
     r"\binput_too_long\b",
@@ -52,6 +55,9 @@ _TOO_LONG = (
 )
 
 _OUTPUT_CAP = (
+    # vLLM; the answer that was asked for does not fit beside the prompt
+    rf"maximum context length is (?P<limit>{_N}) tokens.{{0,80}}?\((?P<tokens>{_N}) in the messages, {_N} in the",
+    rf"is too large: {_N}.{{0,80}}?context length is (?P<limit>{_N}) tokens.{{0,40}}?has (?P<tokens>{_N}) input tokens",
     rf"input length and `?max_tokens`? exceed context limit(?:: (?P<tokens>{_N}) \+ {_N} > (?P<limit>{_N}))?",
     rf"max_tokens: {_N} > (?P<limit>{_N}), which is the maximum allowed number of output tokens",
     rf"max_tokens is too large: {_N}.{{0,80}}?supports at most (?P<limit>{_N})",
@@ -100,12 +106,18 @@ _HISTORY = (
     r"`?thinking`? block(?:s)? must (?:be|contain)",
 )
 
+_CACHE_MARKS = (
+    r"cache_control.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected))",
+    r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
+)
+
 _MODEL = (
     r"^model: \S+$",
     r"model [`'\"]?[\w./:@-]+[`'\"]? (?:does not exist|was not found|not found|is not available)",
     r"\bmodel_not_found\b",
     r"\b(?:invalid|unknown) model name\b",
     r"no such model\b",
+    r"no endpoints found for \S+",
 )
 
 _TABLE = tuple(
@@ -117,6 +129,7 @@ _TABLE = tuple(
         (FaultKind.SIGNATURE, _SIGNATURE),
         (FaultKind.BILLING, _BILLING),
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
+        (FaultKind.CACHE_MARKS, _CACHE_MARKS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),
     )

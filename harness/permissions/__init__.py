@@ -5,6 +5,7 @@ from harness.permissions.book import RuleBook
 from harness.permissions.hooked import with_verdict
 from harness.permissions.permissions import Permissions, Rule
 from harness.permissions.rules import PermissionRule, RuleError, Scope, parse_rule
+from harness.permissions.shell.through import commands_of
 from harness.permissions.surroundings import Surroundings
 from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
 
@@ -24,6 +25,7 @@ __all__ = [
     "Scope",
     "Surroundings",
     "Verdict",
+    "commands_of",
     "parse_rule",
     "with_verdict",
 ]

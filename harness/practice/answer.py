@@ -1,7 +1,7 @@
 """The answer to one request: written to its connection, and summed up in a few words."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
 from harness.events import Json
 from harness.practice import faults, sse
@@ -46,14 +46,18 @@ class Answer:
             content = compact(error_body(type_, message, self._request_id, fault.error_code))
         await self._write(fault.status, _content_type(fault), content.encode(), fault.headers)
 
-    async def play(self, prepared: Prepared, fault: StreamFault | None, *, streamed: bool) -> None:
-        """A reply, with its fault."""
+    async def play(
+        self, prepared: Prepared, fault: StreamFault | None, *, streamed: bool, begun: Callable[[], None] | None = None
+    ) -> None:
+        """A reply, with its fault. `begun` is called when its first byte is about to be sent."""
         self.what = "200" if fault is None else f"200 with {fault.kind}"
         reply, envelope = prepared.reply, prepared.envelope
         self.said = reply
         if reply.delay_s:
             await asyncio.sleep(reply.delay_s)
         await perform_before_headers(self._connection, fault)
+        if begun is not None:
+            begun()
         if streamed:
             await self.stream(_paced(frames(reply, envelope), reply.event_delay_s), fault)
         else:

@@ -30,7 +30,7 @@ def image_problems(messages: Sequence[Json]) -> Iterator[str]:
 
 def _images(messages: Sequence[Json]) -> Iterator[tuple[str, Block]]:
     for number, message in enumerate(messages):
-        for index, block in enumerate(blocks(message["content"])):
+        for index, block in enumerate(blocks(message.get("content"))):
             place = f"messages.{number}.content.{index}"
             if block.get("type") == "image":
                 yield place, block

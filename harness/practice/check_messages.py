@@ -22,6 +22,9 @@ _FIELDS = {
 """Fields of the blocks that a client writes itself, besides type and cache_control."""
 _ONLY_ASSISTANT = ("tool_use", "thinking", "redacted_thinking")
 _ONLY_USER = ("tool_result", "image", "document")
+_OF_SYSTEM_MESSAGES = ("clear_at", "output_config")
+"""Fields that only a system message has."""
+_TOOL_CHANGES = ("tool_addition", "tool_removal")
 _TOOL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
@@ -46,28 +49,35 @@ def message_problems(body: Json, model: ServedModel, *, bound: bool) -> Iterator
     if not messages:
         yield "messages: at least one message is required"
         return
-    yield from _message_shape_problems(messages)
+    yield from _message_shape_problems(messages, model)
     for number, message in enumerate(messages):
-        for index, block in enumerate(blocks(message["content"])):
+        for index, block in enumerate(blocks(message.get("content"))):
             yield from _block_problems(block, message["role"], f"messages.{number}.content.{index}")
+    yield from _system_place_problems(messages)
     merged = _merged(messages)
     yield from _pairing_problems(merged)
     yield from _thinking_problems(body, bound=bound)
     yield from image_problems(messages)
-    yield from _last_message_problems(merged[-1], model)
+    if merged and messages[-1]["role"] != "system":
+        yield from _last_message_problems(merged[-1], model)
 
 
-def _message_shape_problems(messages: Sequence[Any]) -> Iterator[str]:
+def _message_shape_problems(messages: Sequence[Any], model: ServedModel) -> Iterator[str]:
     for number, message in enumerate(messages):
         if not isinstance(message, dict):
             yield f"messages.{number}: Input should be an object"
             return
+        is_system = message.get("role") == "system"
         for name in message:
-            if name not in ("role", "content"):
+            if name not in ("role", "content") and not (is_system and name in _OF_SYSTEM_MESSAGES):
                 yield f"messages.{number}.{name}: Extra inputs are not permitted"
-        if message.get("role") not in ("user", "assistant"):
+        if is_system and not model.system_messages:
+            yield "role 'system' is not supported on this model"
+        if message.get("role") not in ("user", "assistant", "system"):
             yield f"messages.{number}.role: Input should be 'user' or 'assistant'"
         content = message.get("content")
+        if is_system and not content and message.get("output_config"):
+            continue
         if not isinstance(content, str | list):
             yield f"messages.{number}.content: Field required"
         elif not content and not (number == len(messages) - 1 and message["role"] == "assistant"):
@@ -77,8 +87,34 @@ def _message_shape_problems(messages: Sequence[Any]) -> Iterator[str]:
             )
         elif isinstance(content, list) and not all(isinstance(block, dict) for block in content):
             yield f"messages.{number}.content: Input should be a valid list of blocks"
-    if messages[0]["role"] != "user":
+    if messages[0]["role"] == "system" and messages[0].get("content"):
+        yield (
+            "messages.0: use the top-level 'system' parameter for the initial system prompt; the directive-only form "
+            "(content: [] with output_config) is accepted at any position"
+        )
+    if messages[0]["role"] == "assistant":
         yield 'messages: first message must use the "user" role'
+
+
+def _system_place_problems(messages: Sequence[Json]) -> Iterator[str]:
+    """A system message stands between a user message and the answer to it."""
+    for number, message in enumerate(messages):
+        if message["role"] != "system" or not message.get("content"):
+            continue
+        before = next((earlier for earlier in reversed(messages[:number]) if earlier["role"] != "system"), None)
+        after = next((later for later in messages[number + 1 :] if later["role"] != "system"), None)
+        if before is not None and before["role"] == "assistant" and not _ends_in_server_tool(before):
+            yield (
+                f"messages.{number}: a `system` message must follow a `user` message, or an `assistant` message that "
+                "ends in server tool use"
+            )
+        if after is not None and after["role"] != "assistant":
+            yield f"messages.{number}: a `system` message must be the last, or be followed by an `assistant` message"
+
+
+def _ends_in_server_tool(message: Json) -> bool:
+    content = blocks(message.get("content"))
+    return bool(content) and str(content[-1].get("type")).endswith(("server_tool_use", "_tool_result"))
 
 
 def _block_problems(block: Block, role: str, place: str) -> Iterator[str]:
@@ -86,13 +122,17 @@ def _block_problems(block: Block, role: str, place: str) -> Iterator[str]:
     if not isinstance(type_, str):
         yield f"{place}.type: Field required"
         return
+    if role == "system":
+        yield from _system_block_problems(block, place)
+        return
     if role == "user" and (type_ in _ONLY_ASSISTANT or (type_ not in _FIELDS and type_ not in _ONLY_USER)):
         yield f"{place}: `{type_}` blocks are not permitted in `user` messages"
     if role == "assistant" and type_ in _ONLY_USER:
         yield f"{place}: `{type_}` blocks are not permitted in `assistant` messages"
     if type_ in _FIELDS:
         for name in block:
-            if name not in _FIELDS[type_] and name not in ("type", "cache_control"):
+            marked = name == "cache_control" and type_ not in ("thinking", "redacted_thinking")
+            if name not in _FIELDS[type_] and name != "type" and not marked:
                 yield f"{place}.{type_}.{name}: Extra inputs are not permitted"
     match type_:
         case "text":
@@ -105,6 +145,13 @@ def _block_problems(block: Block, role: str, place: str) -> Iterator[str]:
             yield from _tool_result_problems(block, place)
         case "thinking" if not isinstance(block.get("thinking"), str):
             yield f"{place}.thinking.thinking: Field required"
+
+
+def _system_block_problems(block: Block, place: str) -> Iterator[str]:
+    if block["type"] == "text":
+        yield from _text_problems(block, place)
+    elif block["type"] not in _TOOL_CHANGES:
+        yield f"{place}: `{block['type']}` blocks are not permitted in `system` messages"
 
 
 def _text_problems(block: Block, place: str) -> Iterator[str]:
@@ -143,8 +190,11 @@ def _tool_result_problems(block: Block, place: str) -> Iterator[str]:
 
 
 def _merged(messages: Sequence[Json]) -> list[_Merged]:
+    """The conversation without its system messages, which stand beside it."""
     merged: list[_Merged] = []
     for number, message in enumerate(messages):
+        if message["role"] == "system":
+            continue
         if merged and merged[-1].role == message["role"]:
             merged[-1].content.extend(blocks(message["content"]))
         else:
@@ -202,7 +252,7 @@ def _stray_results(message: _Merged, asked: set[str]) -> Iterator[str]:
 
 def _thinking_problems(body: Json, *, bound: bool) -> Iterator[str]:
     for number, message in enumerate(body["messages"]):
-        content = blocks(message["content"])
+        content = blocks(message.get("content"))
         for index, block in enumerate(content):
             if block.get("type") != "thinking":
                 continue

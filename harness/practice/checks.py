@@ -5,12 +5,14 @@ api §5.1 does not quote are of the same kind, in our words.
 """
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.events import Json
+from harness.practice.betas import STRUCTURED_OUTPUTS, beta_problem, betas_of
 from harness.practice.check_messages import message_problems
+from harness.practice.check_settings import setting_problems
+from harness.practice.check_tools import tool_problems
 from harness.practice.counting import Counter, request_tokens
 from harness.practice.errors import ApiError
 from harness.practice.requests import blocks
@@ -51,7 +53,6 @@ _KNOWN = frozenset(
         "top_k",
     }
 )
-_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 
 def check_access(headers: Mapping[str, str], rules: ServerRules) -> ApiError | None:
@@ -77,14 +78,19 @@ def check(
     version = headers.get("anthropic-version")
     if not version:
         return ApiError(400, "anthropic-version: header is required")
-    for problem in _shape_problems(body, version, counting=counting):
+    betas = betas_of(headers.get("anthropic-beta", ""))
+    if (unknown := beta_problem(betas, rules.betas)) is not None:
+        return ApiError(400, unknown)
+    for problem in _shape_problems(
+        body, version, counting=counting, older_format=not STRUCTURED_OUTPUTS.isdisjoint(betas)
+    ):
         return ApiError(400, problem)
     model = rules.model(body["model"])
     if model is None:
         return ApiError(404, f"model: {body['model']}", "not_found_error")
     problems = itertools.chain(
-        _setting_problems(body, model),
-        _tool_problems(body, model),
+        setting_problems(body, model),
+        tool_problems(body, model),
         _system_problems(body.get("system")),
         message_problems(body, model, bound=rules.bind_thinking),
         _cache_problems(body),
@@ -93,9 +99,20 @@ def check(
     return next((ApiError(400, problem) for problem in problems), None)
 
 
-def _shape_problems(body: Json, version: str, *, counting: bool) -> Iterator[str]:
+def unsupported(body: Json) -> ApiError | None:
+    """What the API does and this server cannot, however strict it is: it keeps no conversations (`thread`).
+
+    The SDKs go on without a thread when they are told so.
+    """
+    if body.get("thread") is None:
+        return None
+    message = "thread: this server holds no threads. Send the full conversation without `thread`."
+    return ApiError(400, message, error_code="thread_unsupported_request")
+
+
+def _shape_problems(body: Json, version: str, *, counting: bool, older_format: bool) -> Iterator[str]:
     for name in body:
-        if name not in _KNOWN:
+        if name not in _KNOWN and not (older_format and name == "output_format"):
             yield f"{name}: Extra inputs are not permitted"
     for name in ("temperature", "top_p", "top_k"):
         if name in body and version >= NO_SAMPLING:
@@ -116,73 +133,6 @@ def _shape_problems(body: Json, version: str, *, counting: bool) -> Iterator[str
         yield "max_tokens: Input should be greater than or equal to 1"
 
 
-def _setting_problems(body: Json, model: ServedModel) -> Iterator[str]:
-    max_tokens = body.get("max_tokens", 1)
-    if max_tokens > model.max_output:
-        yield (
-            f"max_tokens: {max_tokens} > {model.max_output}, which is the maximum allowed number of output tokens for "
-            f"{body['model']}"
-        )
-    thinking = body.get("thinking")
-    if thinking is None:
-        return
-    kind = thinking.get("type") if isinstance(thinking, dict) else None
-    if kind not in ("adaptive", "enabled", "disabled"):
-        yield "thinking.type: Input should be 'adaptive', 'enabled' or 'disabled'"
-    elif kind not in model.thinking:
-        yield (
-            "adaptive thinking is not supported on this model"
-            if kind == "adaptive"
-            else f'"thinking.type.{kind}" is not supported for this model.'
-        )
-    elif kind == "enabled":
-        yield from _budget_problems(thinking.get("budget_tokens"), max_tokens)
-
-
-def _budget_problems(budget: Any, max_tokens: int) -> Iterator[str]:
-    if not isinstance(budget, int) or budget < 1024:
-        yield "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
-    elif budget >= max_tokens:
-        yield "`max_tokens` must be greater than `thinking.budget_tokens`"
-
-
-def _tool_problems(body: Json, model: ServedModel) -> Iterator[str]:
-    tools = body.get("tools") or []
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        yield "tools: Input should be a valid array"
-        return
-    for number, tool in enumerate(tools):
-        if tool.get("type", "custom") == "custom":
-            yield from _custom_tool_problems(tool, f"tools.{number}.custom")
-    names = [tool.get("name") for tool in tools]
-    if len(set(names)) < len(names):
-        yield "tools: Tool names must be unique."
-    choice = body.get("tool_choice") or {}
-    if not isinstance(choice, dict) or choice.get("type", "auto") not in ("auto", "any", "tool", "none"):
-        yield "tool_choice: Input should be an object of type 'auto', 'any', 'tool' or 'none'"
-    elif choice.get("type") in ("any", "tool") and not model.forced_tools:
-        yield 'tool_choice: type "tool" and "any" are not supported for this model.'
-    elif choice.get("type") == "tool" and choice.get("name") not in names:
-        yield f"tool_choice: Tool '{choice.get('name')}' not found in provided tools"
-    if not tools and any(
-        block.get("type") in ("tool_use", "tool_result")
-        for message in body["messages"]
-        if isinstance(message, dict)
-        for block in blocks(message.get("content"))
-    ):
-        yield "Requests which include `tool_use` or `tool_result` blocks must define tools"
-
-
-def _custom_tool_problems(tool: Json, place: str) -> Iterator[str]:
-    name, schema = tool.get("name"), tool.get("input_schema")
-    if not isinstance(name, str) or not _TOOL_NAME.fullmatch(name):
-        yield f"{place}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
-    if not isinstance(schema, dict):
-        yield f"{place}.input_schema: Field required"
-    elif schema.get("type") != "object":
-        yield f"{place}.input_schema.type: Input should be 'object'"
-
-
 def _system_problems(system: Any) -> Iterator[str]:
     if isinstance(system, str | None):
         return
@@ -199,17 +149,33 @@ def _system_problems(system: Any) -> Iterator[str]:
 
 
 def _cache_problems(body: Json) -> Iterator[str]:
-    marked = [body, *(body.get("tools") or ()), *blocks(body.get("system"))]
-    for message in body["messages"]:
-        for block in blocks(message["content"]):
-            marked.append(block)
+    marked = [(f"tools.{number}", tool) for number, tool in enumerate(body.get("tools") or ())]
+    marked += [(f"system.{number}", block) for number, block in enumerate(blocks(body.get("system")))]
+    for number, message in enumerate(body["messages"]):
+        for index, block in enumerate(blocks(message.get("content"))):
+            marked.append((f"messages.{number}.content.{index}", block))
             if block.get("type") == "tool_result":
-                marked += blocks(block.get("content"))
-    marks = [block["cache_control"] for block in marked if block.get("cache_control") is not None]
-    if any(not isinstance(mark, dict) or mark.get("type") != "ephemeral" for mark in marks):
+                inner = enumerate(blocks(block.get("content")))
+                marked += [(f"messages.{number}.content.{index}.content.{part}", each) for part, each in inner]
+    marked.append(("", body))
+    marks = [(place, block["cache_control"]) for place, block in marked if block.get("cache_control") is not None]
+    if any(not isinstance(mark, dict) or mark.get("type") != "ephemeral" for _, mark in marks):
         yield "cache_control.type: Input should be 'ephemeral'"
+        return
     if len(marks) > 4:
         yield f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
+    shorter = False
+    for place, mark in marks:
+        at = f"{place}.cache_control.ttl".removeprefix(".")
+        ttl = mark.get("ttl") or "5m"
+        if ttl not in ("5m", "1h"):
+            yield f"{at}: Input should be '5m' or '1h'"
+        elif ttl == "1h" and shorter:
+            yield (
+                f"{at}: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that "
+                "blocks are processed in the following order: `tools`, `system`, `messages`."
+            )
+        shorter = shorter or ttl == "5m"
 
 
 def _size_problems(body: Json, model: ServedModel, counter: Counter) -> Iterator[str]:

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any, Protocol
 
 from harness.events import Json, Message
-from harness.practice.replies import RawBlock, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import messages
 from harness.practice.sse import compact
 
@@ -45,10 +45,15 @@ def request_tokens(counter: Counter, body: Json) -> int:
 
 def reply_tokens(counter: Counter, reply: ScriptedReply) -> int:
     """Tokens of a reply's content."""
-    return max(1, sum(counter.count_text(_written(part)) for part in reply.parts))
+    return max(1, sum(part_tokens(counter, part) for part in reply.parts))
 
 
-def _written(part: Text | Thinking | ToolUse | RawBlock) -> str:
+def part_tokens(counter: Counter, part: Part) -> int:
+    """Tokens of a part of a reply."""
+    return counter.count_text(_written(part))
+
+
+def _written(part: Part) -> str:
     match part:
         case Text(text):
             return text

@@ -208,8 +208,8 @@ def _usage(table: Table) -> ReplyUsage:
     usage = ReplyUsage(
         inner.whole("input_tokens"),
         inner.whole("output_tokens"),
-        inner.whole("cache_creation_input_tokens") or 0,
-        inner.whole("cache_read_input_tokens") or 0,
+        inner.whole("cache_creation_input_tokens"),
+        inner.whole("cache_read_input_tokens"),
     )
     inner.done()
     return usage

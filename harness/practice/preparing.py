@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from harness.events import Json
 from harness.practice.counting import Counter, reply_tokens, request_tokens
-from harness.practice.replies import Part, ScriptedReply, Thinking, ToolUse
+from harness.practice.replies import UNCACHED, CacheUse, Part, ReplyUsage, ScriptedReply, Thinking, ToolUse
 from harness.practice.signing import sign
 from harness.practice.sse import Envelope
 
@@ -18,19 +18,37 @@ class Prepared:
     envelope: Envelope
 
 
-def prepare(reply: ScriptedReply, body: Json, counter: Counter) -> Prepared:
-    """Make a reply to a request ready. Ids are random, so that they stay unique in a session that is resumed."""
+def prepare(reply: ScriptedReply, body: Json, counter: Counter, cache: CacheUse = UNCACHED) -> Prepared:
+    """Make a reply to a request ready. Ids are random, so that they stay unique in a session that is resumed.
+
+    `cache`: what of the prompt comes from the prompt cache or goes into it.
+    """
     usage = reply.usage
+    if usage.describes_prompt:
+        cache = CacheUse(usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0)
     envelope = Envelope(
         message_id=f"msg_{uuid.uuid4().hex[:24]}",
         model=str(body.get("model")),
-        input_tokens=request_tokens(counter, body) if usage.input_tokens is None else usage.input_tokens,
-        output_tokens=reply_tokens(counter, reply) if usage.output_tokens is None else usage.output_tokens,
-        cache_creation_input_tokens=usage.cache_creation_input_tokens,
-        cache_read_input_tokens=usage.cache_read_input_tokens,
+        input_tokens=_input_tokens(usage, body, counter, cache),
+        output_tokens=_output_tokens(reply, body, counter),
+        cache=cache,
         signatures=tuple(_signature(part, body) for part in reply.parts),
     )
     return Prepared(replace(reply, parts=tuple(map(_identified, reply.parts))), envelope)
+
+
+def _input_tokens(usage: ReplyUsage, body: Json, counter: Counter, cache: CacheUse) -> int:
+    if usage.input_tokens is not None:
+        return usage.input_tokens
+    counted = request_tokens(counter, body)
+    return counted if usage.describes_prompt else max(0, counted - cache.read - cache.written)
+
+
+def _output_tokens(reply: ScriptedReply, body: Json, counter: Counter) -> int:
+    if reply.usage.output_tokens is not None:
+        return reply.usage.output_tokens
+    counted, limit = reply_tokens(counter, reply), body.get("max_tokens")
+    return min(counted, limit) if isinstance(limit, int) and limit > 0 else counted
 
 
 def _signature(part: Part, body: Json) -> str:

@@ -28,7 +28,7 @@ from harness.practice.performance import perform_before_headers, perform_body, p
 from harness.practice.playback import Playback
 from harness.practice.player import Framing
 from harness.practice.preparing import prepare
-from harness.practice.requests import json_object
+from harness.practice.request_body import body_of
 from harness.practice.script import Play, Script
 from harness.practice.sse import Frame, FrameReader
 from harness.practice.wire import Connection, HttpRequest
@@ -110,13 +110,13 @@ class FaultProxy(Listener):
 
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
-        body = json_object(request.body)
+        body = body_of(request)
         headers = {name: "•••" if name in _SECRET else value for name, value in request.headers}
         recorded = RecordedRequest(
             path=request.path,
             method=request.method,
             headers=headers,
-            body={} if isinstance(body, str) else body,
+            body={} if isinstance(body, ApiError) else body,
             connection_id=connection.id,
             at=time.monotonic(),
         )

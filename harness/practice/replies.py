@@ -49,13 +49,41 @@ Part = Text | Thinking | ToolUse | RawBlock
 
 
 @dataclass(frozen=True, slots=True)
+class CacheUse:
+    """Tokens of a prompt that come from the prompt cache, and that go into it."""
+
+    read: int = 0
+    written_5m: int = 0
+    """To live for five minutes."""
+    written_1h: int = 0
+
+    @property
+    def written(self) -> int:
+        """All that go into it."""
+        return self.written_5m + self.written_1h
+
+
+UNCACHED = CacheUse()
+"""Nothing comes from the cache and nothing goes into it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyUsage:
-    """Token counts to report instead of the counted ones. None: as counted by the server."""
+    """Token counts to report instead of the counted ones. None: as counted by the server.
+
+    With one of the three that describe the prompt, the other two are not counted: the cache counts are 0 then.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cache_creation_input_tokens: int = 0
-    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+    @property
+    def describes_prompt(self) -> bool:
+        """Says something about the prompt."""
+        given = (self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens)
+        return any(count is not None for count in given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +101,8 @@ class ScriptedReply:
     event_delay_s: float = 0.0
     """Seconds before each event after the first."""
     usage: ReplyUsage = ReplyUsage()
+    stop_sequence: str | None = None
+    """The sequence that it stops at, with the stop reason "stop_sequence"."""
 
     @property
     def ending(self) -> str:

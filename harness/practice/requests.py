@@ -1,14 +1,10 @@
 """What a request asks for: its last words and its purpose."""
 
-import json
-import re
 from enum import StrEnum
 from typing import Any
 
 from harness.events import Block, Json, Message
 from harness.practice.user_text import UserText, kind_of, without_reminders
-
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Purpose(StrEnum):
@@ -66,20 +62,3 @@ def messages(body: Json) -> tuple[Message, ...]:
         for message in body.get("messages") or ()
         if isinstance(message, dict)
     )
-
-
-def json_object(body: bytes) -> Json | str:
-    """The JSON object in a body, or why the API would not read it: NaN and lone surrogates are not JSON."""
-    try:
-        value = json.loads(body, parse_constant=_refused)
-        if _SURROGATE.search(body):
-            json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return "no low surrogate in string"
-    except (ValueError, RecursionError) as error:
-        return str(error)
-    return value if isinstance(value, dict) else "expected an object"
-
-
-def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is not a number")

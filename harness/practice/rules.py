@@ -22,9 +22,22 @@ class ServedModel:
     """The kinds of the `thinking` parameter that are taken."""
     forced_tools: bool = True
     """tool_choice may force a tool."""
+    aliases: tuple[str, ...] = ()
+    """Other ids of it."""
+    system_messages: bool = True
+    """Takes messages of the role "system"."""
+    sampling: bool = True
+    """Takes temperature, top_p and top_k, where the API version has them."""
+    thinks: bool = False
+    """Thinks when a request says nothing about thinking."""
+    shows_thinking: bool = True
+    """Thinking is shown when a request says nothing about its display."""
+    cache_minimum: int = 1_024
+    """Tokens of the shortest prefix that is cached."""
 
     def described(self) -> Json:
         """The model as an object of the models endpoint."""
+        kinds = ("adaptive", "disabled", "enabled")
         return {
             "type": "model",
             "id": self.id,
@@ -34,7 +47,14 @@ class ServedModel:
             "max_tokens": self.max_output,
             "lifecycle": "active",
             "retires_at": None,
-            "capabilities": {"thinking": {"supported": True}, "effort": {"supported": True}},
+            "capabilities": {
+                "thinking": {
+                    "supported": True,
+                    "types": {kind: {"supported": kind in self.thinking} for kind in kinds},
+                },
+                "effort": {"supported": True},
+                "structured_outputs": {"supported": True},
+            },
         }
 
 
@@ -42,33 +62,44 @@ _ADAPTIVE = frozenset({"adaptive", "disabled"})
 _MANUAL = frozenset({"enabled", "disabled"})
 _ALWAYS = frozenset({"adaptive"})
 
-
-def _million(*ids: str, thinking: frozenset[str] = _ADAPTIVE, forced_tools: bool = True) -> tuple[ServedModel, ...]:
-    return tuple(ServedModel(id, 1_000_000, 128_000, thinking=thinking, forced_tools=forced_tools) for id in ids)
-
-
-def _smaller(*ids: str) -> tuple[ServedModel, ...]:
-    created = "2025-10-01T00:00:00Z"
-    return tuple(ServedModel(id, 200_000, 64_000, created, prefill=True, thinking=_MANUAL) for id in ids)
-
-
-def _older(*ids: str) -> tuple[ServedModel, ...]:
-    return tuple(
-        ServedModel(id, 200_000, 32_000, "2025-05-14T00:00:00Z", prefill=True, strict_overflow=True, thinking=_MANUAL)
-        for id in ids
-    )
+_LARGE = ServedModel("", 1_000_000, 128_000, thinking=_ADAPTIVE, sampling=False, shows_thinking=False)
+"""The models from Opus 4.7 on."""
+_FIFTH = replace(_LARGE, thinks=True)
+"""Those that think unless they are told otherwise."""
+_ALWAYS_THINKING = replace(_FIFTH, thinking=_ALWAYS, forced_tools=False)
+_BOTH = ServedModel("", 1_000_000, 128_000, thinking=_ADAPTIVE | _MANUAL, system_messages=False)
+_SMALLER = ServedModel(
+    "", 200_000, 64_000, "2025-10-01T00:00:00Z", prefill=True, thinking=_MANUAL, system_messages=False
+)
+_OLDER = replace(_SMALLER, max_output=32_000, created_at="2025-05-14T00:00:00Z", strict_overflow=True)
 
 
 MODELS = (
     ServedModel("practice-1", 200_000, 64_000),
-    *_million("claude-fable-5-2", "claude-fable-5-1", "claude-opus-5-5", thinking=_ALWAYS, forced_tools=False),
-    *_million("claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5", "claude-opus-5", "claude-sonnet-5"),
-    *_million("claude-opus-4-8", "claude-opus-4-7"),
-    *_million("claude-opus-4-6", "claude-sonnet-4-6", thinking=frozenset({"adaptive", "enabled", "disabled"})),
-    *_smaller("claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5"),
-    *_older("claude-opus-4-1", "claude-opus-4", "claude-sonnet-4"),
+    replace(_ALWAYS_THINKING, id="claude-fable-5-2"),
+    replace(_ALWAYS_THINKING, id="claude-fable-5-1"),
+    replace(_ALWAYS_THINKING, id="claude-opus-5-5"),
+    replace(_FIFTH, id="claude-sonnet-5-5"),
+    replace(_FIFTH, id="claude-haiku-5-5"),
+    replace(_FIFTH, id="claude-fable-5", cache_minimum=512),
+    replace(_FIFTH, id="claude-opus-5", cache_minimum=512),
+    replace(_FIFTH, id="claude-sonnet-5", system_messages=False),
+    replace(_LARGE, id="claude-opus-4-8"),
+    replace(_LARGE, id="claude-opus-4-7", system_messages=False, cache_minimum=2_048),
+    replace(_BOTH, id="claude-opus-4-6", cache_minimum=4_096),
+    replace(_BOTH, id="claude-sonnet-4-6"),
+    replace(_SMALLER, id="claude-haiku-4-5", cache_minimum=4_096),
+    replace(_SMALLER, id="claude-opus-4-5", cache_minimum=4_096),
+    replace(_SMALLER, id="claude-sonnet-4-5"),
+    replace(_OLDER, id="claude-opus-4-1"),
+    replace(_OLDER, id="claude-opus-4", aliases=("claude-opus-4-0",)),
+    replace(_OLDER, id="claude-sonnet-4", aliases=("claude-sonnet-4-0",)),
 )
 """The models that are served when nothing else is said. A dated id such as claude-opus-4-5-20251101 names its model."""
+
+MOST_LISTED = 1_000
+"""Models on one page of the list."""
+USUALLY_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +121,14 @@ class ServerRules:
     """Check requests as the API does (`checks`)."""
     bind_thinking: bool = False
     """A replayed thinking block is valid only while everything before it is unchanged (api §5.4)."""
+    betas: frozenset[str] = frozenset()
+    """Values of the anthropic-beta header that are taken besides those that are known."""
 
     def model(self, id: str) -> ServedModel | None:
         """The model that an id names, with the limits of these rules; None: there is no such model."""
         for model in sorted(self.models, key=lambda model: -len(model.id)):
+            if id in model.aliases:
+                return self._limited(model)
             suffix = id.removeprefix(model.id)
             if suffix == "" or (id.startswith(model.id) and suffix[1:].isdigit() and len(suffix) == 9):
                 return self._limited(model)
@@ -104,6 +139,23 @@ class ServerRules:
     def listed(self) -> tuple[ServedModel, ...]:
         """All models, with the limits of these rules."""
         return tuple(self._limited(model) for model in self.models)
+
+    def page(self, limit: int | None = None, *, after: str | None = None, before: str | None = None) -> Json | None:
+        """A page of the list of models, as the API gives it; None: `after` or `before` names no model."""
+        listed = self.listed()
+        ids = [model.id for model in listed]
+        if any(cursor is not None and cursor not in ids for cursor in (after, before)):
+            return None
+        first = 0 if after is None else ids.index(after) + 1
+        last = len(ids) if before is None else ids.index(before)
+        chosen, size = listed[first:last], limit or USUALLY_LISTED
+        shown = chosen[-size:] if before is not None and after is None else chosen[:size]
+        return {
+            "data": [model.described() for model in shown],
+            "has_more": len(shown) < len(chosen),
+            "first_id": shown[0].id if shown else None,
+            "last_id": shown[-1].id if shown else None,
+        }
 
     def _limited(self, model: ServedModel) -> ServedModel:
         return replace(

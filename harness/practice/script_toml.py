@@ -47,6 +47,7 @@ def _rules(table: Table) -> ServerRules:
     overflow = table.choice("overflow", ("error", "accept"))
     required = table.flag("key_required")
     models = table.texts("models")
+    betas = table.texts("betas")
     rules = ServerRules(
         models=MODELS if models is None else tuple(_model(id) for id in models),
         window=table.whole("window", 1),
@@ -56,6 +57,7 @@ def _rules(table: Table) -> ServerRules:
         key_required=True if required is None else required,
         strict=checks != "off",
         bind_thinking=table.flag("bind_thinking") or False,
+        betas=frozenset(betas or ()),
     )
     table.done()
     return rules

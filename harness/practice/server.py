@@ -10,13 +10,14 @@ It never blocks the loop it runs in, so that the client may run in the same one.
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from harness.events import Json
 from harness.practice.answer import Answer
-from harness.practice.checks import check, check_access
+from harness.practice.betas import betas_of
+from harness.practice.checks import check, check_access, unsupported
 from harness.practice.counting import ByteCounter, Counter, request_tokens
-from harness.practice.errors import ApiError, usual_message
+from harness.practice.errors import ApiError
 from harness.practice.exchange import Exchange, RecordedRequest
 from harness.practice.faults import StatusFault
 from harness.practice.listener import Listener
@@ -24,9 +25,11 @@ from harness.practice.ordering import Order
 from harness.practice.orders import Orders
 from harness.practice.playback import Playback
 from harness.practice.preparing import prepare
+from harness.practice.prompt_cache import PromptCache
 from harness.practice.replies import Brain, ScriptedReply
-from harness.practice.requests import json_object
-from harness.practice.rules import ServerRules
+from harness.practice.reply_form import reply_to
+from harness.practice.request_body import body_of
+from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Play, Script
 from harness.practice.wire import Connection, HttpRequest
 
@@ -45,12 +48,13 @@ class PracticeServer(Listener):
         tokens: Counter | None = None,
         remember: int = 1000,
         on_exchange: Callable[[Exchange], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`brain` answers when the script does not; without one the server says that the script is used up.
 
         `rules` replaces the rules of the script; port 0 is any free one; `tokens` counts requests (None:
         by their bytes); `remember` is how many requests are kept in `requests`; `on_exchange` is told
-        about every request when it is over.
+        about every request when it is over; `clock` gives the seconds that the prompt cache counts.
         """
         super().__init__(host, port)
         self._brain = brain
@@ -58,6 +62,7 @@ class PracticeServer(Listener):
         self._rules = rules or self._script.rules
         self._playback = Playback(self._script)
         self._counter = tokens or ByteCounter()
+        self._cache = PromptCache(clock)
         self._requests: deque[RecordedRequest] = deque(maxlen=remember)
         self._on_exchange = on_exchange
         self.orders = Orders()
@@ -83,19 +88,19 @@ class PracticeServer(Listener):
 
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
-        body = json_object(request.body)
+        body = body_of(request)
         recorded = RecordedRequest(
             request.path,
             request.method,
-            dict(request.headers),
-            {} if isinstance(body, str) else body,
+            request.joined_headers(),
+            {} if isinstance(body, ApiError) else body,
             connection.id,
             time.monotonic(),
         )
         self._requests.append(recorded)
         answer = Answer(connection, f"req_{uuid.uuid4().hex[:24]}")
         try:
-            await self._route(answer, request, recorded, body if isinstance(body, str) else None)
+            await self._route(answer, request, recorded, body if isinstance(body, ApiError) else None)
         finally:
             if self._on_exchange is not None:
                 spent = time.monotonic() - recorded.at
@@ -108,33 +113,42 @@ class PracticeServer(Listener):
         await Answer(connection, "req_defect").refuse(ApiError(500, f"practice server: {defect!r}", "api_error"))
 
     async def _route(
-        self, answer: Answer, request: HttpRequest, recorded: RecordedRequest, unreadable: str | None
+        self, answer: Answer, request: HttpRequest, recorded: RecordedRequest, unreadable: ApiError | None
     ) -> None:
-        if request.too_large:
-            return await answer.refuse(ApiError(413, usual_message("request_too_large"), "request_too_large"))
+        if unreadable is not None and unreadable.status == 413:
+            return await answer.refuse(unreadable)
         if (denied := check_access(recorded.headers, self._rules)) is not None:
             return await answer.refuse(denied)
         match request.method, request.path.rstrip("/").split("/")[1:]:
             case "POST", ["v1", "messages"] | ["v1", "messages", "count_tokens"] if unreadable is not None:
-                return await answer.refuse(ApiError(400, f"The request body is not valid JSON: {unreadable}"))
+                return await answer.refuse(unreadable)
             case "POST", ["v1", "messages"]:
                 return await self._messages(answer, recorded)
             case "POST", ["v1", "messages", "count_tokens"]:
                 return await self._count_tokens(answer, recorded)
             case "GET", ["v1", "models"]:
-                return await answer.reply(self._models())
+                page = self._models(request.query)
+                return await (answer.refuse(page) if isinstance(page, ApiError) else answer.reply(page))
             case "GET", ["v1", "models", id]:
                 model = self._rules.model(id)
                 return await (answer.refuse(_no_model(id)) if model is None else answer.reply(model.described()))
+            case _, ["v1", "messages", "batches", *_]:
+                return await answer.refuse(_absent("message batches; send each request to /v1/messages"))
+            case _, ["v1", "files" | "skills" as name, *_]:
+                return await answer.refuse(_absent(f"{name}; send what is needed in the messages"))
             case _, ["v1", "messages" | "models", *_]:
                 return await answer.refuse(ApiError(405, "Method Not Allowed"))
             case _:
                 return await answer.refuse(ApiError(404, "Not found", "not_found_error"))
 
-    def _models(self) -> Json:
-        listed = [model.described() for model in self._rules.listed()]
-        first, last = (listed[0]["id"], listed[-1]["id"]) if listed else (None, None)
-        return {"data": listed, "has_more": False, "first_id": first, "last_id": last}
+    def _models(self, query: Mapping[str, str]) -> Json | ApiError:
+        limit, after, before = query.get("limit"), query.get("after_id"), query.get("before_id")
+        if limit is not None and not (limit.isdecimal() and 1 <= int(limit) <= MOST_LISTED):
+            return ApiError(400, f"limit: Input should be a number from 1 to {MOST_LISTED}")
+        page = self._rules.page(None if limit is None else int(limit), after=after, before=before)
+        if page is None:
+            return ApiError(400, "after_id and before_id: Input should be the id of a model in the list")
+        return page
 
     async def _count_tokens(self, answer: Answer, recorded: RecordedRequest) -> None:
         if (error := self._refusal(recorded, counting=True)) is not None:
@@ -145,34 +159,55 @@ class PracticeServer(Listener):
         if (error := self._refusal(recorded, counting=False)) is not None:
             return await answer.refuse(error)
         body = recorded.body
-        match self.orders.next(body, lambda: self._coming(body)) or self._playback.next(body):
+        brain = self._brain_for(recorded)
+        match self.orders.next(body, lambda: self._coming(body, brain)) or self._playback.next(body):
             case ApiError() as error:
                 return await answer.refuse(error)
             case StatusFault() as failure:
                 return await answer.fail(failure)
             case Play(scripted, fault):
-                reply = scripted or (self._brain.answer(body) if self._brain is not None else None)
+                reply = scripted or (brain() if brain is not None else None)
         if reply is None:
             return await answer.refuse(
                 ApiError(400, f"{self._script.name}: nothing left to say, and no model behind it")
             )
-        prepared = prepare(reply, body, self._counter)
-        return await answer.play(prepared, fault, streamed=body.get("stream") is True)
+        lookup = self._cache.look_up(body, self._model(body), self._counter)
+        prepared = prepare(reply, body, self._counter, lookup.use)
+        streamed = body.get("stream") is True
+        return await answer.play(prepared, fault, streamed=streamed, begun=lambda: self._cache.write(lookup))
 
-    def _coming(self, body: Json) -> ScriptedReply | None:
+    def _brain_for(self, recorded: RecordedRequest) -> Callable[[], ScriptedReply] | None:
+        """What the model behind says to a request; None: there is no model behind."""
+        brain, body = self._brain, recorded.body
+        if brain is None:
+            return None
+        betas = betas_of(recorded.headers.get("anthropic-beta", ""))
+        return lambda: reply_to(body, brain, self._model(body), self._counter, betas)
+
+    def _model(self, body: Json) -> ServedModel:
+        """The model that is asked; where requests are not checked it may be any."""
+        id = str(body.get("model"))
+        return self._rules.model(id) or ServedModel(id, 200_000, 64_000)
+
+    def _coming(self, body: Json, brain: Callable[[], ScriptedReply] | None) -> ScriptedReply | None:
         """The reply to a request if nothing goes wrong; None: it would get an error."""
         coming = self._playback.coming(body)
         if not isinstance(coming, Play):
             return None
-        return coming.reply or (self._brain.answer(body) if self._brain is not None else None)
+        return coming.reply or (brain() if brain is not None else None)
 
     def _refusal(self, recorded: RecordedRequest, *, counting: bool) -> ApiError | None:
         if self._rules.strict:
             counter = None if counting else self._counter
-            return check(recorded.headers, recorded.body, self._rules, counter, counting=counting)
+            refusal = check(recorded.headers, recorded.body, self._rules, counter, counting=counting)
+            return refusal or unsupported(recorded.body)
         if not isinstance(recorded.body.get("messages"), list):
             return ApiError(400, "messages: Field required")
-        return None
+        return unsupported(recorded.body)
+
+
+def _absent(what: str) -> ApiError:
+    return ApiError(404, f"The practice server has no {what}.", "not_found_error")
 
 
 def _no_model(id: str) -> ApiError:

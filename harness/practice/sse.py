@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.events import Block, Json
-from harness.practice.replies import Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import UNCACHED, CacheUse, Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,7 @@ class Envelope:
     model: str
     input_tokens: int
     output_tokens: int
-    cache_creation_input_tokens: int = 0
-    cache_read_input_tokens: int = 0
+    cache: CacheUse = UNCACHED
     signatures: tuple[str, ...] = ()
     """One for each part of the reply; empty where there is none."""
 
@@ -64,7 +63,7 @@ def frames(reply: ScriptedReply, envelope: Envelope) -> Iterator[Frame]:
         for delta in _deltas(part, reply.chunk_size, envelope.signatures[index]):
             yield frame({"type": "content_block_delta", "index": index, "delta": delta})
         yield frame({"type": "content_block_stop", "index": index})
-    ending = {"stop_reason": reply.ending, "stop_sequence": None}
+    ending = {"stop_reason": reply.ending, "stop_sequence": reply.stop_sequence}
     yield frame({"type": "message_delta", "delta": ending, "usage": _usage(envelope, envelope.output_tokens)})
     yield frame({"type": "message_stop"})
 
@@ -76,6 +75,7 @@ def message(reply: ScriptedReply, envelope: Envelope) -> Json:
             _whole_block(part, signature) for part, signature in zip(reply.parts, envelope.signatures, strict=True)
         ],
         "stop_reason": reply.ending,
+        "stop_sequence": reply.stop_sequence,
         "usage": _usage(envelope, envelope.output_tokens),
     }
 
@@ -96,8 +96,12 @@ def _opening(envelope: Envelope) -> Json:
 def _usage(envelope: Envelope, output_tokens: int) -> Json:
     return {
         "input_tokens": envelope.input_tokens,
-        "cache_creation_input_tokens": envelope.cache_creation_input_tokens,
-        "cache_read_input_tokens": envelope.cache_read_input_tokens,
+        "cache_creation_input_tokens": envelope.cache.written,
+        "cache_read_input_tokens": envelope.cache.read,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": envelope.cache.written_5m,
+            "ephemeral_1h_input_tokens": envelope.cache.written_1h,
+        },
         "output_tokens": output_tokens,
     }
 

@@ -118,8 +118,12 @@ class ToolFaults:
 
     def _faulty(self, tool: Tool) -> Tool:
         faults = [fault for fault in self.faults if fault.tool in (EVERY, tool.name)]
+        if not faults:
+            return tool
         # Chance is drawn for each tool by itself, so that what other tools do changes nothing.
-        return replace(tool, run=_Faulty(tool, faults, Random(f"{self.seed}:{tool.name}")).run) if faults else tool
+        run = _Faulty(tool, faults, Random(f"{self.seed}:{tool.name}")).run
+        reads = all(fault.kind is not ToolFaultKind.STALE for fault in faults)
+        return replace(tool, run=run, caches=tool.caches if reads else None)
 
 
 class ToolFaultError(HarnessError):

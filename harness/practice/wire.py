@@ -9,6 +9,7 @@ import socket
 import struct
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
+from urllib.parse import parse_qsl
 
 import h11
 
@@ -35,6 +36,18 @@ class HttpRequest:
     def path(self) -> str:
         """The target without its query."""
         return self.target.partition("?")[0]
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The parameters of the target's query; of several with one name the last."""
+        return dict(parse_qsl(self.target.partition("?")[2]))
+
+    def joined_headers(self) -> dict[str, str]:
+        """The headers; several of one name are one, with commas between."""
+        joined: dict[str, str] = {}
+        for name, value in self.headers:
+            joined[name] = f"{joined[name]}, {value}" if name in joined else value
+        return joined
 
     def header(self, name: str) -> str | None:
         """The first header of this name, which must be lower case."""

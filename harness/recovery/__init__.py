@@ -14,6 +14,7 @@ Where to read on:
 * `decisions`    everything that can be decided
 * `endpoints`    which models are overloaded: the breaker of `harness.breakers`, one for each
 * `backoff`      how long to wait
+* `retry_budget` how many retries all agents of a program have together
 * `output_cap`   how many tokens to ask for, and what to do when they were not enough
 * `compaction`   when and how to make a history shorter, and when to stop trying
 * `shrinking`    the deterministic last resort that always works

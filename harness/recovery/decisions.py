@@ -32,6 +32,7 @@ class Mending(StrEnum):
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
     STRIP_MEDIA = "strip_media"
+    DROP_CACHE_MARKS = "drop_cache_marks"
     RELOAD_KEY = "reload_key"
     LOWER_CAP = "lower_cap"
 
@@ -137,6 +138,8 @@ class Stop(Decision):
     code: TransitionCode
     keep: tuple[Block, ...] = ()
     """Blocks of the last reply that join the history."""
+    retries_spent: bool = field(default=False, kw_only=True)
+    """Another retry was due, and the budget that all agents share had none left."""
 
 
 def speakable(content: tuple[Block, ...]) -> tuple[Block, ...]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from harness.events import ChangeReason, Fault, FaultKind, TransitionCode
 from harness.recovery import output_cap
 from harness.recovery.backoff import delay_s
+from harness.recovery.compaction import MIN_GAIN
 from harness.recovery.decisions import (
     Compact,
     Continue,
@@ -23,7 +24,14 @@ from harness.recovery.decisions import (
 )
 from harness.recovery.responses import RESPONSES, RETRIED, Response
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
-from harness.recovery.wording import advice
+from harness.recovery.wording import advice, continuations, retries, shorter, start_over
+
+ROOMY = 32_768
+"""Tokens of a window in which the program can work; what is advised where one is too small."""
+UNLIKE = 4
+"""From this factor on, an estimate and the size that a server names are not of the same prompt."""
+_NOT_AN_END = (None, "tool_use", "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
+"""Stop reasons after which an answer is not whole."""
 
 
 def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -44,13 +52,21 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.STRIP_THINKING, Mending.STRIP_THINKING)
         case Response.STRIP_MEDIA:
             return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
+        case Response.DROP_CACHE_MARKS:
+            return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
         case Response.RELOAD_KEY:
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.CUT_SHORT:
             return _cut_short(state, fault, limits)
         case Response.STOP:
             return stop(state, fault)
-        case Response.RETRY | Response.RETRY_FRESH | Response.RETRY_ONCE | Response.RETRY_THEN_SWITCH:
+        case (
+            Response.RETRY
+            | Response.RETRY_FRESH
+            | Response.RETRY_ONCE
+            | Response.RETRY_TWICE
+            | Response.RETRY_THEN_SWITCH
+        ):
             return try_again(state, fault, limits, situation)
 
 
@@ -93,7 +109,7 @@ def _cut_short(state: TurnState, fault: Fault, limits: RecoveryLimits) -> Decisi
     if fault.calls:
         return RunTools(good, fault.message, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
     if state.continuations >= limits.continuations:
-        reason = f"{fault.message}, also after {limits.continuations} continuations; what came before is kept"
+        reason = f"{fault.message}, also after {continuations(limits.continuations)}; what came before is kept"
         return Stop(state, reason, TransitionCode.LOOP_STOPPED, speakable(fault.kept))
     again = replace(good, continuations=state.continuations + 1)
     reason = "the reply repeated itself; asking to go on without repeating"
@@ -109,6 +125,10 @@ def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation:
             if OneOff.UNKNOWN_FAULT in state.tried:
                 return stop(state, fault)
             state = state.trying(OneOff.UNKNOWN_FAULT)
+        case FaultKind.MALFORMED_RESPONSE:
+            state = replace(state, unreadable=state.unreadable + 1)
+            if state.unreadable >= limits.unreadable_answers:
+                return stop(state, fault, f"the same {state.unreadable} times")
     return _retry(state, fault, limits, situation)
 
 
@@ -126,9 +146,12 @@ def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, s
 def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """Wait and send again, unless a budget is used up. Nothing is slept before giving up."""
     if state.retries >= limits.retries_per_request:
-        return stop(state, fault, f"gave up after {state.retries} retries")
+        return stop(state, fault, f"gave up after {retries(state.retries)}")
     if state.turn_retries >= limits.retries_per_turn:
-        return stop(state, fault, f"gave up: {state.turn_retries} retries in this turn")
+        return stop(state, fault, f"gave up: {retries(state.turn_retries)} in this turn")
+    if situation.shared_retries < 1:
+        spent = stop(state, fault, "gave up: the retries that all agents share are used up")
+        return replace(spent, retries_spent=True)
     retry = state.retries + 1
     seconds = delay_s(retry, fault.retry_after_s, situation.chance)
     wait = Wait(seconds, retry, fault.kind)
@@ -177,23 +200,63 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
 def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """Drain, then compact, then give up (recovery E1)."""
     too_long = TransitionCode.PROMPT_TOO_LONG
+    if misfit := _misfit(fault, situation):
+        return Stop(state, misfit, too_long)
     if not limits.compaction:
-        reason = f"{fault.message}; compaction is off: shorten the conversation with /compact or /clear"
+        reason = f"{fault.message}; compaction is off: {shorter(state.attended)}"
         return Stop(state, reason, too_long)
     excess = _excess(state, fault)
     if excess is not None and not state.drained and not state.compacted and situation.drainable_tokens >= excess:
         reason = f"{fault.message}; shortening old tool results"
         return Drain(replace(state, drained=True), reason, excess, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
     if state.compacted:
-        reason = f"still too long after compaction ({fault.message}); {advice(fault.kind)}"
+        reason = f"still too long after compaction ({fault.message}); {advice(fault.kind, attended=state.attended)}"
         return Stop(state, reason, too_long)
     if state.overflows.thrashing(state.steps):
-        reason = f"{fault.message}; compaction does not help any more: {situation.largest}; start over with /clear"
+        reason = (
+            f"{fault.message}; compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
+        )
         return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
     overflows = state.overflows.compacting(state.steps)
     compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
     return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
+
+
+def _misfit(fault: Fault, situation: Situation) -> str:
+    """Why no shortening can help: what stands before the conversation does not fit by itself. Empty: it may fit.
+
+    Where the server named both sizes they decide, unless its count of the prompt and our estimate have nothing to do
+    with each other. Otherwise the estimate does, and only before the first answer: what was answered once did fit.
+    """
+    fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
+    scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
+    known = fixed and fault.stop_reason is None and 1 / UNLIKE < scale < UNLIKE
+    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known:
+        return ""
+    answer = output_cap.FLOOR if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    if fault.limit is None:
+        misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
+    else:
+        misfits = fixed * scale + answer + output_cap.MARGIN > fault.limit
+        misfits = misfits and (fault.input_tokens is not None or not situation.answered)
+    return no_room(situation, fault.limit, scale) if misfits else ""
+
+
+def no_room(situation: Situation, window: int | None, scale: float = 1.0) -> str:
+    """What to say where system prompt and tools alone fill the window.
+
+    Args:
+        window: its size in tokens, if it is known.
+        scale: tokens of the server for one of our estimate.
+    """
+    parts = f"the system prompt (about {situation.system_tokens * scale:,.0f} tokens)"
+    parts += f" and the tools (about {situation.tool_tokens * scale:,.0f})" if situation.tool_tokens else ""
+    size = f" of {window:,} tokens" if window else ""
+    return (
+        f"{parts} leave no room for a conversation in the model's window{size}, which no shortening can change; "
+        f"start the server with a larger window ({ROOMY:,} tokens or more), or use another model with --model"
+    )
 
 
 def _excess(state: TurnState, fault: Fault) -> int | None:
@@ -208,11 +271,11 @@ def _excess(state: TurnState, fault: Fault) -> int | None:
 def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
     """The end of the turn, with the fault, why nothing more is tried, and what a person can do."""
     code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
-    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind)) if part)
+    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind, attended=state.attended)) if part)
     keep = () if fault.kind is FaultKind.REFUSAL else speakable(fault.kept)
     return Stop(state, reason, code, keep)
 
 
 def broke_behind_an_answer(fault: Fault) -> bool:
     """The answer was whole; only the end of the stream is missing."""
-    return bool(fault.kept) and not fault.calls and fault.stop_reason in ("end_turn", "stop_sequence")
+    return bool(fault.kept) and not fault.calls and fault.stop_reason not in _NOT_AN_END

@@ -1,4 +1,8 @@
-"""One text out of an answer that came in pieces."""
+"""One text out of an answer that came in pieces: nothing of it is said, shown or kept twice (recovery D2).
+
+A model that is asked to go on with an answer sometimes begins again, or repeats its last words first. `repeated` says
+how much of the new piece that is, and `Continuation` finds it while the piece arrives, before any of it is shown.
+"""
 
 MIN_OVERLAP = 20
 """Shorter agreements between the end of one piece and the start of the next are taken for chance."""
@@ -6,19 +10,71 @@ MIN_VARIETY = 6
 """So are those of fewer different characters: a rule in a table, a row of blanks."""
 
 
-def joined(kept: str, more: str) -> str:
-    """`kept` followed by `more`, with nothing twice (recovery D2).
+def repeated(kept: str, more: str, *, broke_off: bool = False) -> int:
+    """Characters at the beginning of `more` that `kept` says already, so that `kept + more[n:]` is the whole text.
 
-    A model that was asked to go on sometimes starts again, or repeats its last words first. A piece
-    that begins with everything kept so far replaces it; one that begins with the kept text's last
-    words (at least `MIN_OVERLAP` characters) is joined there.
+    A piece that begins with everything kept so far begins again; one that begins with the last words of it (at least
+    `MIN_OVERLAP` characters) overlaps. `broke_off`: `kept` ended between two blocks because the connection broke, so
+    that a piece that begins with all of it does not do so by chance, however short it is.
     """
-    if not kept or not more:
-        return kept or more
     said, lead = kept.strip(), len(more) - len(more.lstrip())
-    if _more_than_chance(said) and more.startswith(said, lead):
-        return kept[: len(kept) - len(kept.lstrip())] + more[lead:]
-    return kept + more[overlap(kept, more) :]
+    if said and more.startswith(said, lead) and (broke_off or _more_than_chance(said) or more.strip() == said):
+        behind = lead + len(said)
+        return behind + _common(kept[len(kept.rstrip()) :], more[behind:])
+    return overlap(kept, more)
+
+
+class Continuation:
+    """A piece that goes on with `kept`, as it arrives: hands out what is new as soon as it is known to be."""
+
+    def __init__(self, kept: str, *, broke_off: bool = False) -> None:
+        self._kept = kept
+        self._stripped = kept.lstrip()
+        self._broke_off = broke_off
+        self._held: list[str] = []
+        """Arrived, and may still turn out to be a repetition."""
+        self._length = 0
+        self._where, self._at = kept, 0
+        """A text, and the place in it where all that is held stands."""
+        self._decided = not kept
+        self.repeated = 0
+        """Characters at the beginning of the piece that were said before."""
+
+    def add(self, text: str) -> str:
+        """The next text of the piece; returns what there is to show."""
+        if self._decided:
+            return text
+        follows = self._where.startswith(text, self._at + self._length)
+        self._held.append(text)
+        self._length += len(text)
+        return "" if follows or self._found() else self._decide()
+
+    def end(self, *, whole: bool) -> str:
+        """The piece is over; returns the rest of what there is to show. `whole`: it did not break off, so that what
+        begins like a repetition, and is none, counts as new."""
+        if self._decided:
+            return ""
+        if whole:
+            return self._decide()
+        self._decided, self.repeated = True, self._length
+        return ""
+
+    def _found(self) -> bool:
+        """What is held stands in `kept` elsewhere, or at its beginning but for blanks."""
+        held = "".join(self._held)
+        begin = held.lstrip()
+        if (at := self._kept.find(held)) >= 0:
+            self._where, self._at = self._kept, at
+        elif self._stripped.startswith(begin):
+            self._where, self._at = self._stripped, len(begin) - len(held)
+        else:
+            return False
+        return True
+
+    def _decide(self) -> str:
+        held, self._decided = "".join(self._held), True
+        self.repeated = repeated(self._kept, held, broke_off=self._broke_off)
+        return held[self.repeated :]
 
 
 def overlap(kept: str, more: str) -> int:
@@ -40,6 +96,14 @@ def overlap(kept: str, more: str) -> int:
             length = failure[length - 1]
         length += char == pattern[length]
     return length if _more_than_chance(more[:length]) else 0
+
+
+def _common(one: str, other: str) -> int:
+    """Length of the longest common beginning."""
+    length = 0
+    while length < min(len(one), len(other)) and one[length] == other[length]:
+        length += 1
+    return length
 
 
 def _more_than_chance(agreement: str) -> bool:

@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
-from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, Stop
-from harness.recovery.faults import broke_behind_an_answer, decide_fault, response_to, stop, try_again
+from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, RunTools, Stop
+from harness.recovery.faults import broke_behind_an_answer, decide_fault, no_room, response_to, stop, try_again
 from harness.recovery.replies import decide_reply
 from harness.recovery.responses import RETRIED
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.recovery.wording import shorter, start_over
 
 
 def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -22,9 +23,21 @@ def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation
     state = noted(state, outcome, limits, situation)
     match outcome:
         case Reply():
-            return decide_reply(state, outcome, limits, situation)
+            return with_said(decide_reply(state, outcome, limits, situation))
         case Fault():
-            return decide_fault(state, outcome, limits, situation)
+            return with_said(decide_fault(state, outcome, limits, situation))
+
+
+def with_said(decision: Decision) -> Decision:
+    """The decision with a state that knows whether there is an answer already, or a part of one."""
+    match decision:
+        case RunTools():
+            said = False
+        case Continue() | Stop():
+            said = decision.state.said or any(str(block.get("text", "")).strip() for block in decision.keep)
+        case _:
+            return decision
+    return replace(decision, state=replace(decision.state, said=said))
 
 
 def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> TurnState:
@@ -53,21 +66,25 @@ def before_request(
     levels = thresholds(situation.window, situation.max_output)
     if not nearly_full(situation):
         return None
+    if situation.fixed_tokens >= levels.compact and limits.compaction:
+        return None  # no shortening can help; the server may count otherwise, and else says so
     surplus = situation.prompt_tokens - levels.drained
     if limits.compaction and situation.drainable_tokens >= surplus:
         used = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
         return Drain(state, f"{used}; shortening old tool results", surplus)
     if limits.compaction and not health.off:
         if health.thrashing(step):
-            reason = f"compaction does not help any more: {situation.largest}; start over with /clear"
+            reason = f"compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
             return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
         reason = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
         return Compact(state, reason, None, None)
     if situation.prompt_tokens >= levels.block and not limits.compaction:
         reason = (
             f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used and compaction is off; "
-            "shorten the conversation with /compact or /clear"
+            f"{shorter(state.attended)}"
         )
+        if situation.fixed_tokens >= levels.block:
+            reason = no_room(situation, situation.window)
         return Stop(state, reason, TransitionCode.BLOCKING_LIMIT)
     return None
 
@@ -103,23 +120,28 @@ def after_tools(
     hooked: str = "",
     paused: str = "",
     stuck: str = "",
+    waited: str = "",
 ) -> Stop | None:
     """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 14, 17).
 
     `hooked` says why a tool hook wants the turn to end, `paused` why the breakers want a pause (resilience A12),
-    `stuck` why the escape mechanism wants the turn to end (resilience B25); empty: they do not.
+    `stuck` why the escape mechanism wants the turn to end (resilience B25), `waited` why a wait has to end (B10);
+    empty: they do not.
     """
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
     if hooked:
         return Stop(state, f"a hook ended the turn: {hooked}", TransitionCode.HOOK_STOPPED)
     if paused:
-        reason = f"paused: {paused}; go on by /retry, or by --continue with a prompt"
+        reason = f"paused: {paused}" + ("; go on by /retry, or with a prompt" if state.attended else "")
         return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
     if stuck:
         return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
+    if waited:
+        return Stop(state, waited, TransitionCode.WAIT_LIMIT)
     if limits.max_steps is not None and state.steps >= limits.max_steps:
-        reason = f"stopped after {state.steps} model calls with tools (--max-turns {limits.max_steps})"
+        calls = "1 model call" if state.steps == 1 else f"{state.steps} model calls"
+        reason = f"stopped after {calls} with tools (--max-turns {limits.max_steps})"
         return Stop(state, reason, TransitionCode.MAX_TURNS)
     return None
 
@@ -137,7 +159,8 @@ def at_the_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", preve
     if not objection:
         return stop
     if state.objections >= limits.objections:
-        reason = f"a stop hook still objects after {state.objections} more rounds: {in_short}"
+        rounds = "1 more round" if state.objections == 1 else f"{state.objections} more rounds"
+        reason = f"a stop hook still objects after {rounds}: {in_short}"
         return replace(stop, reason=reason, code=code)
     again = replace(state, objections=state.objections + 1)
     return Continue(again, in_short, (), Nudge.OBJECTION, objection=objection, code=TransitionCode.STOP_HOOK_BLOCKING)

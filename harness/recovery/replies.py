@@ -6,6 +6,7 @@ from harness.events import Reply, TransitionCode
 from harness.recovery import output_cap
 from harness.recovery.decisions import Continue, Decision, Nudge, Resend, RunTools, Stop, speakable
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
+from harness.recovery.wording import continuations
 
 
 def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -25,7 +26,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         paused = replace(good, pauses=good.pauses + 1)
         reason = "the server paused its tools; going on"
         return Continue(paused, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
-    if not reply.text.strip() and not state.broke_off and OneOff.EMPTY_REPLY not in state.tried:
+    if not reply.text.strip() and not state.said and OneOff.EMPTY_REPLY not in state.tried:
         asked = good.trying(OneOff.EMPTY_REPLY)
         reason = "the answer was empty; asking again"
         return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
@@ -35,6 +36,9 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         return Continue(
             nudged, reason, reply.content, Nudge.TOKEN_BUDGET, code=TransitionCode.TOKEN_BUDGET_CONTINUATION
         )
+    if not reply.text.strip() and not state.said:
+        reason = "the answer was empty, also when asked again; try again, or use another model with --model"
+        return Stop(good, reason, TransitionCode.EMPTY_ANSWER)
     reason = "answered" if reply.text.strip() else "the model had nothing to add"
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
 
@@ -42,7 +46,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
 def _continue_cut(state: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
     if state.continuations >= limits.continuations:
         reason = (
-            f"the answer was still cut after {limits.continuations} continuations; "
+            f"the answer was still cut after {continuations(limits.continuations)}; "
             "the text so far is kept: ask for the rest in smaller parts"
         )
         return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED, speakable(reply.content))
@@ -61,7 +65,7 @@ def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decisio
         reason = (
             f"{malformed} replies in a row asked for tools in a form that cannot be run "
             f"({reply.cut_calls[-1].name}: {reply.cut_calls[-1].why}); "
-            "try again, or use another model with /model"
+            f"try again, or use another model{' with /model' * good.attended}"
         )
         return Stop(counted, reason, TransitionCode.MALFORMED_TOOL_USE, speakable(reply.content))
     names = ", ".join([call.name for call in reply.calls] + [f"{call.name} (cut)" for call in reply.cut_calls])

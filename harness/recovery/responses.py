@@ -14,10 +14,12 @@ class Response(StrEnum):
     RETRY_THEN_SWITCH = "retry; after three in a row ask the next fallback model"
     RETRY_FRESH = "retry on a new connection"
     RETRY_ONCE = "send the same request once more"
+    RETRY_TWICE = "send the same request again, twice at most"
     COMPACT = "shorten the history, then send again"
     LOWER_CAP = "ask for fewer output tokens, once"
     STRIP_MEDIA = "replace images and documents by text, once"
     STRIP_THINKING = "leave out thinking blocks, once"
+    DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
     CUT_SHORT = "keep what came before, and ask to go on without repeating it"
@@ -43,8 +45,10 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.SIGNATURE: Response.STRIP_THINKING,
         FaultKind.HISTORY_INVALID: Response.REPAIR,
         FaultKind.MODEL_NOT_FOUND: Response.STOP,
+        FaultKind.WRONG_ADDRESS: Response.STOP,
+        FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
         FaultKind.REFUSAL: Response.STOP,
-        FaultKind.MALFORMED_RESPONSE: Response.RETRY,
+        FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,
         FaultKind.REPETITION: Response.CUT_SHORT,
         FaultKind.CANCELLED: Response.STOP,
         FaultKind.UNKNOWN: Response.RETRY_ONCE,
@@ -52,5 +56,7 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
 )
 """One row for each kind (recovery B5, C2, D5, E1, F2, F3; api R7, R8)."""
 
-RETRIED = frozenset({Response.RETRY, Response.RETRY_THEN_SWITCH, Response.RETRY_FRESH, Response.RETRY_ONCE})
+RETRIED = frozenset(
+    {Response.RETRY, Response.RETRY_THEN_SWITCH, Response.RETRY_FRESH, Response.RETRY_ONCE, Response.RETRY_TWICE}
+)
 """Responses that x-should-retry: false turns into STOP (recovery §8)."""

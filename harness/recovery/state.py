@@ -16,6 +16,7 @@ class OneOff(StrEnum):
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
     STRIP_MEDIA = "strip_media"
+    DROP_CACHE_MARKS = "drop_cache_marks"
     RELOAD_KEY = "reload_key"
     EMPTY_REPLY = "empty_reply"
     UNKNOWN_FAULT = "unknown_fault"
@@ -27,6 +28,8 @@ class RecoveryLimits:
 
     retries_per_request: int = 10
     retries_per_turn: int = 30
+    unreadable_answers: int = 3
+    """Answers to one request that are not what the Messages API sends before the turn ends: they rarely pass."""
     waiting_per_turn_s: float = 300.0
     long_wait_s: float = 60.0
     """A wait longer than this is never slept silently."""
@@ -75,6 +78,8 @@ class TurnState:
     retries: int = 0
     """Retries of the current request. Counted again from 0 after a good reply."""
     turn_retries: int = 0
+    unreadable: int = 0
+    """Answers to the current request that were not what the Messages API sends."""
     waited_s: float = 0.0
     """Seconds slept for retries in this turn; waits a person agreed to are not counted."""
     raised_cap: int | None = None
@@ -88,6 +93,8 @@ class TurnState:
     """Times in a row that the model was asked to go on with a reply that was cut or broke off."""
     broke_off: bool = False
     """The model was asked to go on behind complete text of a broken stream; perhaps there was no more of it."""
+    said: bool = False
+    """Text was kept since the last tool calls, so that a reply without any only means that nothing is to be added."""
     malformed: int = 0
     """Replies in a row with calls of which none could be run."""
     pauses: int = 0
@@ -107,6 +114,9 @@ class TurnState:
     objections: int = 0
     """Times in this turn that a stop hook objected to its end. Never counted anew: what the model does in between
     may be anything, and only an end without objection shows that the hook is content."""
+
+    attended: bool = True
+    """A user is there who can type commands; otherwise advice names none."""
 
     @property
     def endpoint(self) -> Breaker:
@@ -129,6 +139,7 @@ class TurnState:
         return replace(
             self,
             retries=0,
+            unreadable=0,
             cut_at=0,
             lowered=0,
             broke_off=False,
@@ -163,5 +174,18 @@ class Situation:
     """What shortening old tool results would save at once. Only counted if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0
     """What the session has cost."""
+    shared_retries: float = inf
+    """Retries left in the budget that all agents of the program share; infinite while one works alone."""
     largest: str = ""
     """The largest message of the history, in words."""
+    system_tokens: int = 0
+    """Of the prompt, what the system prompt takes. This and what follows is only counted as `drainable_tokens` is."""
+    tool_tokens: int = 0
+    """Of the prompt, what the tools take."""
+    answered: bool = True
+    """The model has answered in this history, so that system prompt and tools fit its window."""
+
+    @property
+    def fixed_tokens(self) -> int:
+        """What no shortening of the history takes from the prompt."""
+        return self.system_tokens + self.tool_tokens

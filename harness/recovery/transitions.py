@@ -1,8 +1,9 @@
 """The transition codes as a table: why the loop goes round, or why a turn ends.
 
-Seventeen base codes (recovery §1.1), five newer ones (M1), and one for an agent that goes in circles (resilience
-B25). The table is data: tests enumerate it, `harness transitions` prints it, and `docs/transitions.md` is generated
-from it. A code that no scripted scenario can reach yet names in `reserved` the part of the program that will reach it.
+Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), one
+for an agent that waits too long (B10), and one for a model that says nothing. The table is data: tests enumerate it,
+`harness transitions` prints it, and `docs/transitions.md` is generated from it. A code that no scripted scenario can
+reach yet names in `reserved` the part of the program that will reach it.
 """
 
 from collections.abc import Mapping
@@ -91,7 +92,7 @@ _ROWS = (
         1,
         "a fault that no retry can cure, or the retries are used up",
         "the fault is shown once with what to do; what was kept stays",
-        "10 retries a request, 30 a turn, 300 s of waiting",
+        "10 retries a request, 30 a turn, 300 s of waiting; 2 after answers that are not of the Messages API",
     ),
     _ends(
         Code.MODEL_ERROR,
@@ -103,7 +104,7 @@ _ROWS = (
     _ends(
         Code.PROMPT_TOO_LONG,
         1,
-        "too long again after the one compaction, or compaction is off",
+        "too long again after the one compaction, compaction is off, or system prompt and tools alone do not fit",
         "the session stays usable: /compact and /clear work",
         "-",
     ),
@@ -119,6 +120,13 @@ _ROWS = (
         1,
         "three replies in a row asked for tools in a form that cannot be run",
         "nothing was run; the calls are answered with errors",
+        "-",
+    ),
+    _ends(
+        Code.EMPTY_ANSWER,
+        1,
+        "a reply without text and tool calls, also when the model was asked again",
+        "there is no answer, and that is no success",
         "-",
     ),
     _ends(
@@ -170,6 +178,13 @@ _ROWS = (
         "the agent goes in circles and nothing freed it, or its replies repeat themselves",
         "a report of what repeats and what was tried; the session stays usable",
         "the quotas of the ladder; a new prompt begins again",
+    ),
+    _ends(
+        Code.WAIT_LIMIT,
+        3,
+        "the agent asked again and again how something stands, and the answer stayed the same for too long",
+        "the answer so far stands; the session stays usable",
+        "an hour (wait_total_s), after advice and growing pauses",
     ),
     _ends(
         Code.STOP_HOOK_PREVENTED,

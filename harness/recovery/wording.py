@@ -1,4 +1,4 @@
-"""What a person can do about a fault, in a few words for each kind."""
+"""What can be done about a fault, in a few words for each kind, and how numbers of things are written."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -25,11 +25,57 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.HISTORY_INVALID: "start over with /clear; /export keeps what was said",
         FaultKind.MODEL_NOT_FOUND: "choose another one with --model or /model",
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
-        FaultKind.MALFORMED_RESPONSE: "check that ANTHROPIC_BASE_URL is a Messages API, then try again with /retry",
+        FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
+        FaultKind.CACHE_MARKS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends",
+        FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
 )
 
 
-def advice(kind: FaultKind) -> str:
-    """What to do about a fault of this kind; empty where its own message says all there is to say."""
-    return _ADVICE.get(kind, "")
+_UNATTENDED: Mapping[FaultKind, str] = MappingProxyType(
+    {
+        FaultKind.OVERLOADED: "try again later, or use another model",
+        FaultKind.RATE_LIMIT: "try again later, or use another model",
+        FaultKind.SERVER: "try again later",
+        FaultKind.TIMEOUT: "check the network, then try again",
+        FaultKind.NETWORK: "check the network and ANTHROPIC_BASE_URL, then try again",
+        FaultKind.STALE_SOCKET: "try again",
+        FaultKind.PROMPT_TOO_LONG: "begin a new session, or ask for less at once",
+        FaultKind.MAX_TOKENS_OVERFLOW: "begin a new session, or set a smaller max_tokens",
+        FaultKind.REQUEST_TOO_LARGE: "begin a new session, or leave out the largest file",
+        FaultKind.SIGNATURE: "begin a new session",
+        FaultKind.HISTORY_INVALID: "begin a new session; `harness export` keeps what was said",
+        FaultKind.MODEL_NOT_FOUND: "choose another model",
+        FaultKind.REFUSAL: "put the request differently, or use another model",
+        FaultKind.MALFORMED_RESPONSE: "check that ANTHROPIC_BASE_URL is a Messages API, then try again",
+    }
+)
+"""The same where nobody can type a command: headless, in a library, for a subagent."""
+
+
+def advice(kind: FaultKind, *, attended: bool = True) -> str:
+    """What to do about a fault of this kind; empty where its own message says all there is to say.
+
+    `attended`: a user is there who can type commands.
+    """
+    return (not attended and _UNATTENDED.get(kind)) or _ADVICE.get(kind, "")
+
+
+def shorter(attended: bool) -> str:
+    """How to go on where automatic compaction is off."""
+    return "shorten the conversation with /compact or /clear" if attended else "begin a new session"
+
+
+def start_over(attended: bool) -> str:
+    """How to go on where nothing can be shortened any more."""
+    return "start over with /clear" if attended else "begin a new session"
+
+
+def retries(number: int) -> str:
+    """ "1 retry", "2 retries"."""
+    return "1 retry" if number == 1 else f"{number} retries"
+
+
+def continuations(number: int) -> str:
+    """ "1 continuation", "2 continuations"."""
+    return "1 continuation" if number == 1 else f"{number} continuations"

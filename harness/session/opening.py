@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from harness import __version__, journal
@@ -15,11 +16,14 @@ from harness.events import (
     SessionStarted,
     SettingChanged,
 )
-from harness.executor.asker import Asker
+from harness.executor.asker import Asker, Nobody
+from harness.hooks import Hook
 from harness.journal import Journal, Record, SessionState
+from harness.policies import Policies
 from harness.recording import Recorder, unobserved
 from harness.session.session import Session
-from harness.settings import PRACTICE_MODEL, Loaded, Settings
+from harness.settings import PRACTICE_MODEL, Loaded, Settings, load
+from harness.tools.tool import Tool
 
 AT_A_TIME = 200
 """Records of a resumed session that are shown before everything else gets its turn."""
@@ -36,22 +40,35 @@ class Opening:
 
 
 async def open_session(
-    loaded: Loaded,
-    asker: Asker,
+    loaded: Loaded | None = None,
+    asker: Asker | None = None,
     opening: Opening | None = None,
     *,
+    tools: Iterable[Tool] = (),
+    standard: Collection[str] | None = None,
+    hooks: Iterable[Hook] = (),
+    policies: Policies | None = None,
     reread: Callable[[], Settings] | None = None,
     observer: Callable[[Event, float], None] | None = None,
     clock: Clock | None = None,
     log: logging.Logger | None = None,
     warm: bool = True,
+    **overrides: object,
 ) -> Session:
     """Open a new session, or go on with an old one.
 
+        async with await open_session(tools=[weather], permission_mode="edits") as session:
+            async for event in session.run("Is it raining in Oslo?"):
+                print(event)
+
     Args:
-        loaded: the settings and where they came from.
-        asker: who answers questions.
-        opening: which conversation; None: a new one.
+        loaded: the settings and where they came from; None: read as for `Agent`.
+        asker: who answers questions; None: nobody, so that what would ask is refused.
+        opening: which conversation; None: a new one. A journal holds no tools, hooks and policies: hand them in again.
+        tools: tools of your own, added to the standard ones.
+        standard: names of the standard tools to keep; None: all of them, `()`: none.
+        hooks: functions that are asked at fixed points, after those of the settings.
+        policies: what the agent decides by; None: as the settings say.
         reread: reads the settings again when a key was refused.
         observer: sees every event with its Unix time: first those of a session that is resumed, then each new one
             right after it was written, also what happens outside a turn.
@@ -59,10 +76,16 @@ async def open_session(
         log: gets what only a developer wants to know.
         warm: get ready for the first turn at once; False: the SDK is not imported and the practice server not started
             before `Session.warm` or the first turn. Settings that cannot be used are refused here all the same.
+        overrides: settings by name, for example `model="claude-opus-5-5"`, where `loaded` is None.
 
     Raises HarnessError (one sentence) when a setting cannot be used, the session is unknown or in use, or the
-    journal cannot be written.
+    journal cannot be written; TypeError and ValueError for tools, hooks and policies that cannot be used.
     """
+    if loaded is not None and overrides:
+        raise TypeError(f"open_session takes loaded= or single settings such as {next(iter(overrides))}=, not both.")
+    if loaded is None:
+        loaded = load(overrides, os.environ)
+        reread = reread or (lambda: load(overrides, os.environ).settings)
     opening = opening or Opening()
     settings = loaded.settings
     observer = observer or unobserved
@@ -100,7 +123,11 @@ async def open_session(
     try:
         agent = Agent(
             settings,
-            asker=asker,
+            tools=tools,
+            standard=standard,
+            hooks=hooks,
+            policies=policies,
+            asker=asker or Nobody(),
             conversation=conversation,
             outputs=journal.outputs_folder(kept.path),
             agents=journal.agents_folder(kept.path),

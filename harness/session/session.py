@@ -305,7 +305,7 @@ class Session:
 
     def _known(self, tool: str) -> str:
         toolbox = self._agent.toolbox
-        if tool in toolbox.names:
+        if tool.partition(":")[0] in toolbox.names:  # "bash:npm" is a part of bash
             return tool
         near = toolbox.nearest(tool)
         hint = f"did you mean {near}?" if near else f"there are {', '.join(toolbox.names)}."
@@ -413,7 +413,7 @@ class Session:
 
     @property
     def incoming(self) -> Incoming:
-        """What was typed while something ran, and what has arrived from the background."""
+        """What has arrived from the background."""
         return self._crew.incoming
 
     def deliver(self) -> AsyncGenerator[Event, None]:

@@ -19,6 +19,7 @@ from harness.settings.kinds import (
     Seconds,
     SecondsOrNone,
     SecretText,
+    Share,
     Switch,
     Text,
 )
@@ -98,6 +99,10 @@ class Settings(BaseModel):
     """Retries of all requests of a turn together."""
     turn_wait_s: SecondsOrNone = 300.0
     """Seconds of waiting for retries in a turn."""
+    retry_burst: CountOrNone = 10
+    """Retries that all agents of a session have together, while any subagent works, before `retry_share` counts."""
+    retry_share: Share = 0.1
+    """Retries that each of their requests adds to those; when none is left, a request ends with its last error."""
     long_wait_s: Seconds = 60.0
     """A wait longer than this is never slept through silently."""
     overloads_before_switch: Count = 3
@@ -118,9 +123,13 @@ class Settings(BaseModel):
     """Tool rounds without a word about an open plan, after which the model is reminded of it; 0: never."""
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
+    tool_timeout_s: Seconds = 120.0
+    """Seconds any other tool may take that names no limit of its own; over it the call counts as a failure."""
 
     background_timeout_s: Seconds = 3_600.0
     """Seconds a command in the background may take unless the model asks for another limit."""
+    background_wait_s: SecondsOrNone = 300.0
+    """Seconds that -p, and a pipe at its end, wait for background commands before they are ended. 0: no wait."""
     max_concurrent: CountOrNone = 5
     """Agents that work at the same time; with `shared_gate` those of all your sessions on this machine. 0: none."""
     max_queue_size: CountOrNone = 20

@@ -51,6 +51,7 @@ Count = Annotated[int, BeforeValidator(_number), Field(ge=1), Fits("a whole numb
 CountOrNone = Annotated[int, BeforeValidator(_number), Field(ge=0), Fits("a whole number of at least 0")]
 Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("seconds, above 0")]
 SecondsOrNone = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False), Fits("seconds, 0 or more")]
+Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1), Fits("a number from 0 to 1")]
 Dollars = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("US dollars, above 0")]
 Switch = Annotated[bool, Fits("true or false")]
 Text = Annotated[str, Field(min_length=1), Fits("a text")]

@@ -5,7 +5,7 @@ on, so that nothing of it is lost (D32). Looking at a command and ending it ask 
 was allowed, and these tools reach nothing but commands of this session.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -205,7 +205,8 @@ def _read_tool(background: Background, result_characters: int) -> Tool:
             return _refused(error)
         except OSError as error:
             return _refused(f"The output of {arguments.id} cannot be read: {error.strerror or error}.")
-        return ToolResult(_shown(read), summary=f"{state_words(read.row)}, {read.end - read.start:,} bytes")
+        summary = f"{state_words(read.row)}, {read.end - read.start:,} bytes"
+        return replace(_dated(read.row), content=_shown(read), summary=summary)
 
     return Tool(
         name="read_background",
@@ -254,6 +255,20 @@ def _shown(read: CommandText) -> str:
     reason = f" ({row.reason})" if row.reason else ""
     where = f"bytes {read.start:,} to {read.end:,} of {row.bytes:,}; from_byte={read.end} reads on"
     return f"{read.text.rstrip() or '(no output)'}\n\n[{row.id}: {state_words(row)}{reason}; {where}]"
+
+
+def _dated(row: CommandRow) -> ToolResult:
+    """An empty result with the moment from which the output of a command is; that of one that runs is of now."""
+    known = row.since > 0 and row.end is not CommandEnd.LOST
+    match row.state:
+        case CommandState.ENDED if known:
+            return ToolResult("", as_of=row.since)
+        case CommandState.ENDED:
+            return ToolResult("", undated=True)
+        case CommandState.HANDED_OVER:
+            return ToolResult("", undated=not known)
+        case _:
+            return ToolResult("")
 
 
 def _refused(why: UnknownCommand | str) -> ToolResult:

@@ -1,6 +1,5 @@
 """The border between the file tools and the disk: threads, errors, atomic writes."""
 
-import asyncio
 import errno
 import os
 import stat
@@ -11,9 +10,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from harness.events import FailureCategory, Json, Revision, ToolOutcome
+from harness.threads import in_thread
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.workspace import PathError, resolve_within
-from harness.uninterrupted import uninterrupted
 
 ANSWERS = frozenset(
     {
@@ -29,16 +28,18 @@ ANSWERS = frozenset(
     }
 )
 """Errors that are an answer about the path; all others say that the disk failed (resilience Q3)."""
+GRACE_S = 0.8
+"""Seconds that a cancelled call waits for the disk."""
 
 
 async def on_disk(work: Callable[[], ToolResult], on_cancel: Callable[[], None] | None = None) -> ToolResult:
     """Do file work in a thread; a refusal or an error of the disk becomes the result that says so.
 
     A cancellation is passed on when the thread is done, so that a write has happened or has not; `on_cancel` may
-    tell long work to stop.
+    tell long work to stop. A disk that does not answer is waited for no longer than `GRACE_S`.
     """
     try:
-        return await uninterrupted(asyncio.to_thread(work), on_cancel)
+        return await in_thread(work, on_cancel=on_cancel, grace_s=GRACE_S)
     except (ToolError, PathError) as refusal:
         return refused(str(refusal))
     except OSError as error:

@@ -93,6 +93,9 @@ class Output:
         self.disk_bytes = disk_bytes
         self.bytes = 0
         """Bytes received so far."""
+        self._ends = 0
+        """Ends of lines among them."""
+        self._open_line = False
         self._keep = 4 * limit
         self._head = bytearray()
         self._tail = bytearray()
@@ -103,6 +106,8 @@ class Output:
     def feed(self, data: bytes) -> None:
         """Take the next bytes, cut anywhere."""
         self.bytes += len(data)
+        self._ends += data.count(b"\n")
+        self._open_line = not data.endswith(b"\n") if data else self._open_line
         taken = max(0, self._keep - len(self._head))
         self._head += data[:taken]
         if taken >= len(data):
@@ -137,6 +142,21 @@ class Output:
             return note.strip()[: max(0, self.limit - reserve)]
         front = room // 2
         return head[:front] + note + tail[len(tail) - (room - front) :]
+
+    @property
+    def lines(self) -> int:
+        """Lines received so far, counting one that has not ended."""
+        return self._ends + self._open_line
+
+    def beginning(self, characters: int) -> tuple[str, int]:
+        """The first lines within so many characters, none of them cut unless it is the only one; and how many lines
+        there are in all."""
+        lost = self.bytes > len(self._head) + len(self._tail)
+        text = readable(_whole_characters(self._head) if lost else bytes(self._head + self._tail))
+        if not lost and len(text) <= characters:
+            return text, self.lines
+        whole_lines, end, _ = text[:characters].rpartition("\n")
+        return (whole_lines + end if end else text[:characters] + "…"), self.lines
 
     def finish(self) -> Path | None:
         """Close the file; its path, if there is one."""

@@ -72,6 +72,7 @@ def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
         summarise=_summary,
         parallel=True,
         resource=lambda input: path_of(input) if input.keys() <= {"path"} else None,
+        caches=False,
     )
 
 
@@ -110,8 +111,9 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: t
     encoding = _encoding(path, arguments.path, size)
     whole = arguments.model_fields_set <= {"path"} and size <= COMPARED_BYTES
     read = revision(context, path, path.read_bytes()) if whole else None
+    as_of = _kept_at(context, path)
     if size == 0:
-        return ToolResult("(the file is empty)", summary="empty", revision=read)
+        return ToolResult("(the file is empty)", summary="empty", as_of=as_of, revision=read)
     numbered = _Numbered(room - 400, [])
     # Lines end at \n alone, so that their numbers agree with grep and with editors.
     with path.open(encoding=encoding, errors="surrogateescape" if "8" in encoding else "replace", newline="\n") as file:
@@ -127,7 +129,16 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: t
     notes = _notes(numbered, encoding, next_line)
     count = len(numbered.lines)
     text = "\n".join([*numbered.lines, *notes])
-    return ToolResult(text, summary=f"{count} line{'s' * (count != 1)}", revision=read)
+    return ToolResult(text, summary=f"{count} line{'s' * (count != 1)}", as_of=as_of, revision=read)
+
+
+def _kept_at(context: ToolContext, path: Path) -> float | None:
+    """Unix time of a result of an earlier call that is read again from where it was kept; None for any other file.
+
+    The file of a command in the background may still be written to, and is like any other.
+    """
+    kept = path.is_relative_to(context.outputs.resolve()) and path.suffix == ".txt"
+    return path.stat().st_mtime if kept else None
 
 
 def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterator[str]:

@@ -1,9 +1,11 @@
 """bash: run a command line."""
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Mapping
+from math import inf
 from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -41,6 +43,11 @@ CRASHES = frozenset(
 )
 """Exit codes by which a shell says that its last command was killed."""
 DETAIL_CHARACTERS = 4_000
+_NAMED = re.compile(
+    r"(?m)(?:^|: )([^:\s][^:\n]{0,200}): "
+    r"(?:command not found|not found|No such file or directory|Permission denied|Is a directory|cannot execute\b.*)$"
+)
+_FIRST_WORD = re.compile(r"\s*(?:\w+=\S*\s+)*([^\s;&|<>()]+)")
 
 ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
 BESIDE = (
@@ -111,6 +118,8 @@ def bash_tool(
         arguments=BashArguments if background is None else BackgroundArguments,
         effect=Effect.RUN,
         run=run_bash,
+        command_line=_line_of,
+        timeout_s=inf,  # the command itself has a limit
         summarise=_summary,
         preview=lambda context, arguments: visible(arguments.command),
     )
@@ -165,7 +174,16 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
     text = output.text(reserve=len(footer))
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
-    return ToolResult(content, outcome, summary, _detail(text), full_output, category)
+    missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
+    detail, lines = output.beginning(DETAIL_CHARACTERS)
+    return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+
+
+def _missing(line: str, output: str) -> str:
+    """The program that could not be started: as the shell names it last, else the first word of the line."""
+    named = _NAMED.findall(output[-DETAIL_CHARACTERS:])
+    first = _FIRST_WORD.match(line)
+    return named[-1] if named else first[1] if first else ""
 
 
 def judge(finished: Finished, time_s: float) -> tuple[ToolOutcome, str, FailureCategory | None]:
@@ -204,10 +222,6 @@ def _footer(finished: Finished, summary: str) -> str:
             return f"[{summary}; still running in the background, its output no longer read: {processes}]"
 
 
-def _detail(text: str) -> str:
-    return text if len(text) <= DETAIL_CHARACTERS else text[:DETAIL_CHARACTERS] + "\n…"
-
-
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
@@ -217,6 +231,11 @@ def _signal_name(number: int) -> str:
 
 def _with_time(limits: Limits, time_s: float) -> Limits:
     return Limits(time_s, limits.term_grace_s, limits.kill_grace_s, limits.pipe_grace_s)
+
+
+def _line_of(input: Json) -> str | None:
+    command = input.get("command")
+    return command if isinstance(command, str) else None
 
 
 def _summary(input: Json) -> str:

@@ -1,11 +1,11 @@
 """What a tool is: a name, a schema, an effect, and a function that answers."""
 
-import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,10 +13,10 @@ from pydantic import BaseModel, create_model
 
 from harness.events import FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
+from harness.threads import in_thread
 from harness.tools.arguments import Arguments, parse, schema_of
 from harness.tools.output import as_text, shorten
 from harness.tools.workspace import Workspace
-from harness.uninterrupted import uninterrupted
 from harness.visible import visible
 
 RESULT_CHARACTERS = 50_000
@@ -50,11 +50,17 @@ class ToolResult:
     """How the tool itself failed; set exactly where `outcome` is BROKEN."""
     as_of: float | None = None
     """Unix time at which the content was true, where the tool knows; None: now, or unknown (resilience A22)."""
+    undated: bool = False
+    """It may be of an earlier moment, and the tool cannot say of which."""
+    missing: str = ""
+    """The program that could not be started, where the tool runs programs; empty: none, or the tool itself."""
     plan: tuple[PlanItem, ...] | None = None
     """The sub-tasks that the call declares, all of them; None: it says nothing about them (seed 000, step 5)."""
     revision: Revision | None = None
     """What was read as a whole, or what there is after a change; None: not known. By it a change is told from a write
     of the same content, and an old content from the present one (resilience A22)."""
+    detail_of: int = 0
+    """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
 
 
 class ToolError(Exception):
@@ -108,8 +114,8 @@ class Tool:
     arguments: type[BaseModel]
     effect: Effect
     run: Callable[[ToolContext, Any], Awaitable[ToolResult]]
-    """Takes what `parse` returned. Never raises for a failure that the tool can expect; raises CancelledError
-    only when nothing of the call is left running."""
+    """Takes what `parse` returned. Never raises for a failure that the tool can expect. Cancelled when its time is up
+    or the turn is interrupted; then it has a moment to end, and is given up if it does not."""
     summarise: Callable[[Json], str] = _first_value
     """The call in one line. Takes the raw input, right or wrong, and never raises."""
     parallel: bool = False
@@ -121,12 +127,17 @@ class Tool:
     resource: Callable[[Json], str | None] | None = None
     """What the call reads or changes as a whole, such as a path; None where only a part of it is read. With it
     a result can be seen to be older than a change (resilience A22)."""
-    caches: bool = False
-    """The tool is documented to answer from a cache at times."""
+    caches: bool | None = None
+    """True: it answers from a cache at times. False: it reads what it shows at each call, so that what it says is the
+    present state. None: not known, so that evidence counts."""
     idempotent: bool | None = None
     """Calling it again with the same arguments does no harm (resilience B21); None: where it only reads."""
     polls: bool = False
     """It is meant to be called again and again until something has happened (resilience B10)."""
+    command_line: Callable[[Json], str | None] | None = None
+    """The command line that a call runs, for a tool that runs one: its programs have breakers of their own."""
+    timeout_s: float | None = None
+    """Seconds a call may take; None: the setting `tool_timeout_s`; infinite: the tool keeps a limit by itself."""
 
     @property
     def repeatable(self) -> bool:
@@ -146,7 +157,12 @@ class Tool:
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
 def tool(
-    *, effect: Effect = ..., parallel: bool = ..., polls: bool = ..., name: str | None = ...
+    *,
+    effect: Effect = ...,
+    parallel: bool = ...,
+    polls: bool = ...,
+    timeout_s: float | None = ...,
+    name: str | None = ...,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -155,6 +171,7 @@ def tool(
     effect: Effect = Effect.RUN,
     parallel: bool = False,
     polls: bool = False,
+    timeout_s: float | None = None,
     name: str | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a typed function with a docstring.
@@ -170,16 +187,27 @@ def tool(
     broken tool.
 
     Without an `effect` the tool counts as one that runs things, so a person is asked first. With `polls` it may be
-    called again and again without being taken for a loop, within limits of time.
-    Raises TypeError when the function has no docstring, or an argument has no type or no name.
+    called again and again without being taken for a loop, within limits of time. `timeout_s` is its time limit in
+    seconds, instead of the setting `tool_timeout_s`; over it the call counts as a failure of the tool.
+    Raises TypeError when it is not a function, is a generator, has no docstring, or an argument has no type or no name;
+    ValueError for a time limit that is not above zero.
     """
-    if function is None:
-        return lambda function: replace(_tool_of(function, effect, parallel, name), polls=polls)
-    return replace(_tool_of(function, effect, parallel, name), polls=polls)
+    if timeout_s is not None and not timeout_s > 0:
+        raise ValueError(f"timeout_s must be above zero, not {timeout_s:g}")
+
+    def made(function: Callable[..., Any]) -> Tool:
+        return replace(_tool_of(function, effect, parallel, name), polls=polls, timeout_s=timeout_s)
+
+    return made if function is None else made(function)
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:
+    if not inspect.isfunction(function) and not inspect.ismethod(function):
+        what = f"{function.name} is a tool already" if isinstance(function, Tool) else f"{function!r} is no function"
+        raise TypeError(f"{what}; put @tool above a def with types and a docstring")
     name = name or function.__name__
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"the tool {name} is a generator; let it return a text or a list instead of yielding")
     description = inspect.getdoc(function)
     if not description:
         raise TypeError(f"the tool {name} needs a docstring: the model chooses tools by it")
@@ -207,7 +235,11 @@ def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name:
             if inspect.iscoroutinefunction(function):
                 returned = await function(**values)
             else:
-                returned = await uninterrupted(asyncio.to_thread(function, **values))
+                returned = await in_thread(partial(function, **values))
+                if inspect.isawaitable(returned):  # a plain wrapper around an async function
+                    returned = await returned
+            if inspect.isgenerator(returned) or inspect.isasyncgen(returned):
+                raise TypeError(f"it returned a {type(returned).__name__}; let it return a text or a list")
         except ToolError as refusal:
             return ToolResult(str(refusal), ToolOutcome.ERROR, shorten_line(str(refusal)))
         except Exception as error:  # noqa: BLE001  border: the function is not ours, and its failure must not end the turn

@@ -1,6 +1,6 @@
 """The tools of an agent, by name."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from harness.events import Json
@@ -23,7 +23,7 @@ class Toolbox:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             if tool.name in self._tools:
-                raise ValueError(f"there are two tools called {tool.name}")
+                raise ValueError(f"There are two tools called {tool.name}.")
             self._tools[tool.name] = tool
 
     @property
@@ -66,6 +66,53 @@ def standard_tools(
         todo_write_tool(),
         *(() if background is None else background_tools(background, result_characters)),
     )
+
+
+def own_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """The tools that a program hands in. Raises TypeError, one sentence, for what is not a tool."""
+    if isinstance(tools, Tool) or not isinstance(tools, Iterable):
+        name = tools.name if isinstance(tools, Tool) else "…"
+        raise TypeError(f"tools takes a list of tools: write tools=[{name}].")
+    found = tuple(tools)
+    for one in found:
+        if not isinstance(one, Tool):
+            name = getattr(one, "__name__", None)
+            what = f"{name} is a plain function" if callable(one) and name else f"{one!r} is not a tool"
+            raise TypeError(f"{what}; put @tool above a function with types and a docstring to make it a tool.")
+    return found
+
+
+def kept_of(standard: Iterable[Tool], names: Collection[str] | None, *, strict: bool = True) -> tuple[Tool, ...]:
+    """Those of the standard tools that are named; None: all. Raises ValueError for an unknown name where `strict`."""
+    tools = tuple(standard)
+    if names is None:
+        return tools
+    if isinstance(names, str):
+        raise TypeError(f'standard takes a list of names: write standard=["{names}"].')
+    known = Toolbox(tools)
+    for name in names if strict else ():
+        if known.get(name) is None:
+            near = known.nearest(name)
+            hint = f"perhaps {near} was meant" if near else f"there are {', '.join(known.names)}"
+            raise ValueError(f"There is no standard tool called {name!r}; {hint}.")
+    return tuple(tool for tool in tools if tool.name in names)
+
+
+def joined(standard: Iterable[Tool], own: Iterable[Tool]) -> tuple[Tool, ...]:
+    """The standard tools and behind them those of a program. Raises ValueError when two share a name."""
+    tools, names = list(standard), set[str]()
+    standard_names = {tool.name for tool in tools}
+    for tool in own:
+        if tool.name in standard_names:
+            raise ValueError(
+                f"There is a standard tool called {tool.name} already. tools=… adds to the standard tools, so hand in "
+                f"only your own; standard=… names the standard tools to keep when one of yours replaces another."
+            )
+        if tool.name in names:
+            raise ValueError(f"There are two tools called {tool.name}; give one of them another name.")
+        names.add(tool.name)
+        tools.append(tool)
+    return tuple(tools)
 
 
 def _plain(name: str) -> str:

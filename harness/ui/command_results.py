@@ -7,6 +7,7 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.events import Event
 from harness.session import Opening
+from harness.ui.listing import Groups
 
 
 class CommandError(HarnessError):
@@ -18,6 +19,13 @@ class Say:
     """Show this text."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowList:
+    """Show this list, from its beginning."""
+
+    groups: Groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +55,4 @@ class Leave:
     """End the program."""
 
 
-Result = Say | Do | Play | GoOn | Leave
+Result = Say | ShowList | Do | Play | GoOn | Leave

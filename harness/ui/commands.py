@@ -1,7 +1,8 @@
 """The slash commands as a table. Nothing here knows what the screen looks like."""
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Literal
 from harness.clock import time_of_day
 from harness.events import BreakerCommand
 from harness.session import Opening, Session, in_words, report_lines, table_lines
-from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say
+from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say, ShowList
 from harness.ui.context_command import context
 from harness.ui.exit_words import exits_in_words
 from harness.ui.lines import dollars
+from harness.ui.listing import Groups
 from harness.ui.memory_commands import memory
 from harness.ui.permission_commands import permissions
 from harness.ui.plan_command import plan
@@ -38,9 +40,24 @@ class Command:
     """Raises HarnessError, one sentence, when it cannot be done."""
 
 
-def is_command(line: str) -> bool:
-    """Whether a line is a command and no prompt; `//` begins a prompt that begins with a slash."""
-    return line.startswith("/") and not line.startswith("//")
+def is_command(line: str, others: Collection[str] = ()) -> bool:
+    """Whether a line is a command and not a prompt.
+
+    A prompt may begin with a path: when the first word has another slash in it, or names a file and no command. `//`
+    begins a prompt that begins with a slash. `others` are names of commands besides those of this module.
+    """
+    if not line.startswith("/") or line.startswith("//"):
+        return False
+    if (name := _name(line)) in COMMANDS or name in others:
+        return True
+    word = line.split(maxsplit=1)[0]
+    return "/" not in word[1:] and (word == "/" or not os.path.exists(word))  # noqa: PTH110 (it never raises)
+
+
+def _name(line: str) -> str:
+    """The name of the command in a line."""
+    name = line[1:].strip().partition(" ")[0].lower()
+    return ALIASES.get(name, name)
 
 
 def prompt_of(line: str) -> str:
@@ -50,36 +67,45 @@ def prompt_of(line: str) -> str:
 
 def run_command(line: str, session: Session) -> Result:
     """Do what the line says. Raises HarnessError, one sentence, for an unknown command or one that fails."""
-    name, _, argument = line[1:].strip().partition(" ")
-    command = COMMANDS.get(name.lower())
-    if command is None:
-        near = get_close_matches(name.lower(), COMMANDS, n=1, cutoff=0.4)
-        hint = f"did you mean /{near[0]}?" if near else "/help lists them."
-        raise CommandError(f"There is no command /{name}; {hint}")
+    command = _known(line)
+    argument = line[1:].strip().partition(" ")[2]
     if argument.strip() and not command.arguments:
         raise CommandError(f"/{command.name} takes nothing after it; type /{command.name} alone.")
     return command.run(session, argument.strip())
 
 
+def _known(line: str) -> Command:
+    """The command of a line. Raises CommandError with the nearest one."""
+    command = COMMANDS.get(_name(line))
+    if command is None:
+        name = line[1:].strip().partition(" ")[0]
+        near = get_close_matches(name.lower(), COMMANDS, n=1, cutoff=0.4)
+        hint = f"did you mean /{near[0]}?" if near else "/help lists them."
+        raise CommandError(f"There is no command /{name}; {hint}")
+    return command
+
+
+def leaves(line: str) -> bool:
+    """Whether a line is the command that ends the program."""
+    return _name(line) == "exit"
+
+
 def works_any_time(line: str) -> bool:
     """Whether the command in a line can be done while a turn runs; one that does not exist is told of at once."""
-    command = COMMANDS.get(line[1:].strip().partition(" ")[0].lower())
+    command = COMMANDS.get(_name(line))
     return command is None or command.name in ANY_TIME
 
 
 def _help(session: Session, argument: str) -> Result:
-    width = max(len(f"/{command.name} {command.arguments}") for command in _TABLE)
-    lines = (f"  {f'/{command.name} {command.arguments}':<{width}}  {command.help}" for command in _TABLE)
-    return Say(
-        "\n".join(
-            (
-                *lines,
-                "A prompt that begins with a slash is typed with two: //etc/hosts. A backslash at the end goes on with",
-                "the next line. Ctrl-C stops a turn, twice stops it at once; Ctrl-D or /exit leaves.",
-                "A line that begins with ! is run as a command of your own; the model is told what came of it.",
-            )
-        )
-    )
+    if not argument:
+        return ShowList(help_groups())
+    command = _known(f"/{argument.removeprefix('/')}")
+    return Say(f"/{command.name} {command.arguments}".rstrip() + f"\n  {command.help}")
+
+
+def help_groups() -> Groups:
+    """The commands as `/help` shows them."""
+    return tuple((title, tuple((f"/{one.name}", one.help) for one in group)) for title, group in _GROUPS)
 
 
 def _clear(session: Session, argument: str) -> Result:
@@ -313,54 +339,86 @@ def _exit(session: Session, argument: str) -> Result:
     return Leave()
 
 
-_TABLE: Sequence[Command] = (
-    Command("help", "", "this list", _help),
-    Command("clear", "", "forget the conversation and start over", _clear),
-    Command("compact", "[focus]", "shorten the history; focus says what must stay", _compact),
-    Command("rewind", "[turn [files]|undo]", "forget a turn and all after it, with its files; or undo those", _rewind),
-    Command("model", "[name]", "show the model, or ask another one from now on", _model),
-    Command("mode", "[ask|edits|read|yolo]", "what happens before a tool writes or runs something", _mode),
-    Command("permissions", "[allow|ask|deny|remove RULE]", "what may run without a question, or never", permissions),
-    Command("resume", "[id]", "go on with another session of this folder", _resume),
-    Command("fork", "", "go on in a copy of this session", _fork),
-    Command("export", "[file] [markdown|json]", "write the session to a file", _export),
-    Command("cost", "", "what the session has cost, and what of it went into retries", _cost),
-    Command("context", "", "what fills the model's window, and when it is shortened", context),
-    Command("plan", "", "what the model has declared that it will do, and how far it is", plan),
-    Command("prompt", "[part]", "what stands before the conversation, in tokens; or the text of a part", prompt),
-    Command("skills", "[reload]", "which skills there are, from where, and what is wrong with which", skills),
-    Command("skill", "NAME", "let the text of a skill go with the next prompt", skill),
-    Command("memory", "[NAME|edit NAME|forget NAME|undo NAME]", "what is remembered; or show or change one", memory),
-    Command("status", "", "session, model, folder, permissions, journal", _status),
-    Command("tools", "", "what the model may use", _tools),
-    Command("breakers", "[name=value]", "how the tools are; or set threshold, probe_distance, cascade, …", _breakers),
-    Command("budget", "[number]", "failures of this turn, or how many a turn may have", _budget),
-    Command("report", "", "what is done, what is not, and why", _report),
-    Command("routes", "TOOL", "what can take the place of a tool now", _routes),
-    Command("loops", "[on|off|name=value]", "what repeats, and what is done about it; or set numbers of that", _loops),
-    Command("agents", "[ID|stop ID]", "who works for the agent; look at one, or end one", agents),
-    Command("background", "[ID|keep ID]", "commands in the background; what one wrote, or keep it", background),
-    Command("kill", "ID", "end an agent or a command in the background", kill),
-    Command("hooks", "", "what is asked before and after tools, prompts, compactions and turns", _hooks),
-    Command("fault", "[KIND [n] [after s]|off]", "break the practice model on purpose; alone: what there is", _fault),
-    Command("toolfault", "[TOOL KIND [n]|off]", "break a tool on purpose; alone: what there is", _toolfault),
-    Command("trip", "TOOL", "open a breaker; probes come as usual", _move(BreakerCommand.TRIP, "is open")),
-    Command(
-        "isolate", "TOOL", "switch a tool off until it is released", _move(BreakerCommand.ISOLATE, "is switched off")
+_GROUPS: Sequence[tuple[str, Sequence[Command]]] = (
+    (
+        "Conversation",
+        (
+            Command("help", "[COMMAND]", "this list, or how one command is typed", _help),
+            Command("clear", "", "forget the conversation and start over", _clear),
+            Command("compact", "[focus]", "shorten the history; focus: what must stay", _compact),
+            Command("rewind", "[TURN [files]|undo]", "go back before a turn, or undo that", _rewind),
+            Command("retry", "", "go on from where the last turn stopped", _retry),
+            Command("context", "", "what fills the model's window", context),
+            Command("plan", "", "the model's plan, and how far it is", plan),
+            Command("prompt", "[PART]", "what stands before the conversation", prompt),
+            Command("cost", "", "tokens and money, and what retries cost", _cost),
+        ),
     ),
-    Command(
-        "release",
-        "TOOL",
-        "end that; the next call is a probe",
-        _move(BreakerCommand.RELEASE, "is tried at its next call"),
+    (
+        "Sessions",
+        (
+            Command("status", "", "session, model, folder, journal", _status),
+            Command("sessions", "", "list the sessions of this folder", _sessions),
+            Command("resume", "[ID]", "go on with another session", _resume),
+            Command("fork", "", "go on in a copy of this session", _fork),
+            Command("export", "[FILE] [markdown|json]", "write the session to a file", _export),
+            Command("exit", "", "leave; so does /quit", _exit),
+        ),
     ),
-    Command("reset", "TOOL|all", "close a breaker and forget its failures", _move(BreakerCommand.RESET, "is closed")),
-    Command("confirm", "", "tools that failed together may be tried again", _confirm),
-    Command("retry", "", "try the last turn again from where it stopped", _retry),
-    Command("sessions", "", "list the sessions of this folder", _sessions),
-    Command("exit", "", "leave", _exit),
+    (
+        "Model and permissions",
+        (
+            Command("model", "[NAME]", "show the model, or ask another from now on", _model),
+            Command("mode", "[ask|edits|read|yolo]", "what may run without a question", _mode),
+            Command("permissions", "[allow|ask|deny|remove RULE]", "rules: always, ask, never", permissions),
+        ),
+    ),
+    (
+        "What the model knows",
+        (
+            Command("skills", "[reload]", "which skills there are, and from where", skills),
+            Command("skill", "NAME", "send a skill along with the next prompt", skill),
+            Command("memory", "[NAME|edit NAME|forget NAME|undo NAME]", "what is remembered; change it", memory),
+            Command("hooks", "", "your commands at fixed points", _hooks),
+        ),
+    ),
+    (
+        "Tools and failures",
+        (
+            Command("tools", "", "what the model may use", _tools),
+            Command("breakers", "[name=value]", "breaker of each tool; or change the limits", _breakers),
+            Command("budget", "[NUMBER]", "failures allowed in a turn, and used", _budget),
+            Command("report", "", "what is done, what is not, and why", _report),
+            Command("routes", "TOOL", "what can take the place of a tool", _routes),
+            Command("loops", "[on|off|name=value]", "what repeats, and what is done about it", _loops),
+            Command("trip", "TOOL", "open a breaker; probes come as usual", _move(BreakerCommand.TRIP, "is open")),
+            Command("isolate", "TOOL", "switch a tool off", _move(BreakerCommand.ISOLATE, "is switched off")),
+            Command(
+                "release", "TOOL", "switch it on again", _move(BreakerCommand.RELEASE, "is tried at its next call")
+            ),
+            Command("reset", "TOOL|all", "close a breaker", _move(BreakerCommand.RESET, "is closed")),
+            Command("confirm", "", "try tools again that failed together", _confirm),
+        ),
+    ),
+    (
+        "In the background",
+        (
+            Command("agents", "[ID|stop ID]", "subagents; look at one, or stop it", agents),
+            Command("background", "[ID|keep ID]", "background commands; read or keep one", background),
+            Command("kill", "ID", "end an agent or a background command", kill),
+        ),
+    ),
+    (
+        "For practice",
+        (
+            Command("fault", "[KIND [n] [after s]|off]", "break the practice model on purpose", _fault),
+            Command("toolfault", "[TOOL KIND [n]|off]", "break a tool on purpose", _toolfault),
+        ),
+    ),
 )
-COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _TABLE})
+COMMANDS: Mapping[str, Command] = MappingProxyType({one.name: one for _, group in _GROUPS for one in group})
+ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit"})
+"""Names that other programs use, and the command that is meant."""
 
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}

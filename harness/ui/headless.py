@@ -38,6 +38,7 @@ SUBTYPES = {
     TransitionCode.MAX_TURNS: "error_max_turns",
     TransitionCode.FAILURE_BUDGET_PAUSED: "error_failure_budget",
     TransitionCode.LOOP_STOPPED: "error_loop",
+    TransitionCode.WAIT_LIMIT: "error_wait_limit",
     TransitionCode.ABORTED_STREAMING: "interrupted",
     TransitionCode.ABORTED_TOOLS: "interrupted",
 }
@@ -46,6 +47,16 @@ SUBTYPES = {
 
 MOST_ARRIVALS = 50
 """Turns that begin with what has arrived. Nobody is there to stop a model that asks for one agent after the other."""
+
+
+TRY_LESS = frozenset({TransitionCode.PROMPT_TOO_LONG, TransitionCode.BLOCKING_LIMIT, TransitionCode.COMPACTION_THRASH})
+"""Ends of sessions that cannot be gone on with as they are."""
+
+
+class _Unattended(Nobody):
+    """Nobody is there to ask, and what can be done about that is a flag."""
+
+    remedy = "--yolo, or a rule in permissions_allow of the settings, allows"
 
 
 class Form(StrEnum):
@@ -75,7 +86,7 @@ async def headless(
     BrokenPipeError tells that nobody reads `out` any more; the session is closed by then.
     """
     output = _Output(form, out, err)
-    opened = open_session(loaded, Nobody(), opening, reread=reread, observer=output.observe, log=log)
+    opened = open_session(loaded, _Unattended(), opening, reread=reread, observer=output.observe, log=log)
     with heeding() as signalled:
         try:
             async with await opened as session:
@@ -94,8 +105,8 @@ async def headless(
 
 
 async def _answer(session: Session, prompt: str, output: "_Output", signalled: Signalled) -> TurnEnded:
-    """Play the prompt, and then a turn for what each agent in the background brings."""
-    arrivals = Arrivals(session)
+    """Play the prompt, and then a turn for what each agent and command in the background brings."""
+    arrivals = Arrivals(session, session.settings.background_wait_s, output.note)
 
     def stop() -> None:
         session.interrupt()
@@ -103,7 +114,7 @@ async def _answer(session: Session, prompt: str, output: "_Output", signalled: S
 
     signalled.interrupts(stop)
     ends = [await output.play(session.run(prompt))]
-    while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS:
+    while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not arrivals.given_up:
         with output.between():
             if not await arrivals.come():
                 break
@@ -169,6 +180,11 @@ class _Output:
             self._listens = False
             self.catch_up()
 
+    def note(self, text: str) -> None:
+        """Tell a person something that is no event."""
+        self._tell_lines(self._work.rest())
+        _tell(text, self._err)
+
     def catch_up(self) -> None:
         """Tell what happened outside of turns."""
         events, self._outside = self._outside, []
@@ -181,7 +197,7 @@ class _Output:
         if self._form is not Form.TEXT:
             write_line(json.dumps(result(end, session)), self._out)
         if end.code is not TransitionCode.COMPLETED:
-            _tell(f"harness: {end.reason} ({end.code})", self._err)
+            _tell(f"harness: {end.reason} ({end.code}){_going_on(end, session)}", self._err)
         self._listens = self._form is not Form.STREAM_JSON
 
     def _show(self, event: Event) -> None:
@@ -195,6 +211,13 @@ class _Output:
     def _tell_lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
             _tell(str(line), self._err)
+
+
+def _going_on(end: TurnEnded, session: Session) -> str:
+    """The command that goes on with a session, behind the reason why its turn ended."""
+    if end.code in TRY_LESS or exit_code(end.code) == 130:
+        return ""
+    return f'; to go on: harness -p --resume {session.id} "go on"'
 
 
 def _trouble(event: Event, left_out: LeftOut) -> str:

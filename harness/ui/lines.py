@@ -11,6 +11,7 @@ from harness.events import (
     Notice,
     OutputCapChanged,
     PlanReminded,
+    RetryBudgetSpent,
     RetryEnded,
     RetryScheduled,
     SettingChanged,
@@ -40,6 +41,8 @@ def line_of(event: Event) -> Line | None:
     match event:
         case RetryScheduled():
             return Line("↻", _retry(event), Tone.TROUBLE)
+        case RetryBudgetSpent():
+            return Line("✗", f"no more retries: {spent_retries(event)}", Tone.TROUBLE)
         case RetryEnded(why="asked"):
             return Line("↻", "trying now")
         case WaitOffered():
@@ -58,6 +61,9 @@ def line_of(event: Event) -> Line | None:
             return Line("↻", event.reason, Tone.TROUBLE)
         case CompactionStarted():
             return Line("◌", f"compacting a history of about {event.tokens_before:,} tokens")
+        case CompactionEnded(succeeded=True) if event.tokens_after >= event.tokens_before:
+            sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
+            return Line("✗", f"compaction gained nothing: {sizes}", Tone.TROUBLE)
         case CompactionEnded(succeeded=True, drained=drained) if drained:
             results = "one old tool result" if len(drained) == 1 else f"{len(drained)} old tool results"
             sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
@@ -93,6 +99,13 @@ def _retry(event: RetryScheduled) -> str:
     category = event.category.replace("_", " ")
     detail = f", {event.detail}" if event.detail.lower() != category else ""
     return f"{due}: {category}{status}{detail}"
+
+
+def spent_retries(event: RetryBudgetSpent) -> str:
+    """What was used of the retries that all agents share: "…, 12 retries for 20 requests"."""
+    retries = "1 retry" if event.retries == 1 else f"{event.retries:,} retries"
+    requests = "1 request" if event.requests == 1 else f"{event.requests:,} requests"
+    return f"the agents together have used all they share, {retries} for {requests}"
 
 
 def seconds(value: float) -> str:

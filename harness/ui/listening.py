@@ -9,12 +9,14 @@ from harness.ui.keyboard import Keyboard
 from harness.ui.plain import Plain
 from harness.ui.prompts import MORE, SIGN
 from harness.ui.signals import Ended, heeding
+from harness.ui.turn_queue import TurnQueue
 
 
-async def line_or_arrival(session: Session, keyboard: Keyboard, plain: Plain) -> str | None:
+async def line_or_arrival(session: Session, queue: TurnQueue, keyboard: Keyboard, plain: Plain) -> str | None:
     """The next prompt, typed while something works in the background; None: something arrived, or nothing works now.
 
-    What was typed of a line by then stays with the terminal. Raises EOFError and KeyboardInterrupt as `input` does.
+    What was typed of a line by then stays with the terminal, and further lines go to `queue`. Raises EOFError and
+    KeyboardInterrupt as `input` does.
     """
     incoming = session.incoming
     before = len(incoming.waiting)
@@ -22,9 +24,13 @@ async def line_or_arrival(session: Session, keyboard: Keyboard, plain: Plain) ->
     incoming.on_change = changed.set
 
     def nothing_new() -> bool:
-        return len(incoming.waiting) == before and not incoming.typed
+        return len(incoming.waiting) == before and not queue.lines
 
-    with heeding() as signalled, keyboard.listening(incoming.type):
+    def put(line: str) -> None:
+        queue.put(line)
+        changed.set()
+
+    with heeding() as signalled, keyboard.listening(put):
         typed = asyncio.create_task(_line(keyboard, plain))
         try:
             while not typed.done() and nothing_new() and session.busy_elsewhere:
@@ -47,9 +53,12 @@ async def line_or_arrival(session: Session, keyboard: Keyboard, plain: Plain) ->
     return None
 
 
-async def arrival(session: Session) -> bool:
-    """Wait for what the agents in the background bring. False: that was all. Raises Ended when a signal comes."""
-    arrivals = Arrivals(session)
+async def arrival(session: Session, plain: Plain) -> bool:
+    """Wait for what the agents and commands in the background bring. False: that was all.
+
+    Raises Ended when a signal comes.
+    """
+    arrivals = Arrivals(session, session.settings.background_wait_s, plain.say)
     with heeding() as signalled:
         signalled.interrupts(arrivals.stop)
         come = await arrivals.come()

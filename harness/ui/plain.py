@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from harness.events import (
+    OWN_COMMAND,
     AgentMoved,
     CheckpointMade,
     Event,
@@ -33,11 +34,14 @@ from harness.ui.line import Line, Tone
 from harness.ui.lines import line_of, seconds
 from harness.ui.outcomes import OUTCOMES, ending_line
 from harness.ui.plan_lines import plan_line
+from harness.ui.shown_output import shown_output
 from harness.ui.shown_text import Mark, ShownText
 from harness.ui.stuck_report import stuck_lines
 from harness.ui.work_lines import DELEGATES, WorkLines
 from harness.visible import visible
 
+MOST_LINES = 200
+"""Lines of the output of a command of the user's own that are shown."""
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
 
 
@@ -87,7 +91,12 @@ class Plain:
                 self._text.discard(event.characters)
             case MessageAdded(origin=Origin.REPLY, message=message):
                 # In a journal the message is all there is of a text that was streamed.
-                self._pieces(self._text.settle() if self._streamed else (message.text,))
+                if not self._streamed:
+                    self._pieces((message.text,))
+                elif any(block.get("type") == "tool_use" for block in message.content):
+                    self._pieces(self._text.settle())
+                else:
+                    self._text.go_on()
                 self._streamed = False
             case PermissionAsked():
                 self._asked[event.call_id] = event
@@ -148,6 +157,10 @@ class Plain:
         self._open_call = ""
         self._at_line_start = True
 
+    def in_a_line(self) -> None:
+        """The user has begun to type, so the terminal stands in the middle of a line."""
+        self._at_line_start = False
+
     def end_line(self) -> None:
         """Begin a new line unless this one is empty."""
         self._open_call = ""
@@ -187,6 +200,14 @@ class Plain:
         else:
             call = _call(event.tool, started.summary if started else asked.summary if asked else "")
             self.line(Line(mark, f"{call}: {outcome}", tone))
+        if event.call_id.startswith(OWN_COMMAND):
+            self._output(event)
+
+    def _output(self, event: ToolEnded) -> None:
+        """What a command of the user's own has written."""
+        shown = shown_output(event.detail, MOST_LINES, detail_of=event.detail_of, full_output=event.full_output)
+        for text in (*shown.lines, *(f"… {note}" for note in shown.notes)):
+            self._write(f"  {visible(text)}\n")
 
     def _painted(self, text: str, tone: Tone) -> str:
         return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if self._colours else text

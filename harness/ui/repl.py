@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing, contextmanager, nullcontext
+from shutil import get_terminal_size
 from types import FrameType
 from typing import Any, NoReturn, TextIO, TypeVar
 
@@ -32,22 +33,31 @@ from harness.events import (
 )
 from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import Loaded, Settings
-from harness.ui.command_results import Do, GoOn, Leave, Play, Say
-from harness.ui.commands import is_command, prompt_of, run_command, works_any_time
+from harness.ui.command_results import Do, GoOn, Leave, Play, Say, ShowList
+from harness.ui.commands import is_command, leaves, prompt_of, run_command, works_any_time
 from harness.ui.greeting import greeting, recalled
 from harness.ui.keyboard import Keyboard
 from harness.ui.line import Line, Tone
 from harness.ui.listening import arrival, line_or_arrival
+from harness.ui.listing import Groups, laid_out
 from harness.ui.plain import Plain, has_colours
 from harness.ui.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts
 from harness.ui.questions import PlainAsker
 from harness.ui.session_list import session_lines
 from harness.ui.signals import Ended, heeding
+from harness.ui.turn_queue import Delivery, TurnQueue, Typed
 
 T = TypeVar("T")
 
 WORTH_A_HINT_S = 2.0
 """A shorter wait is over before anyone has read how to shorten it."""
+TYPED = (
+    ("!COMMAND", "a shell command of your own; the model sees it"),
+    ("//TEXT", "a prompt that begins with a slash"),
+    ("\\", "at the end of a line: the next line belongs to it"),
+    ("Ctrl-C", "stop the turn, twice: at once; Ctrl-D leaves"),
+)
+"""What lines can begin with, and keys."""
 OVER = (RetryEnded, RequestSent, TextDelta, ThinkingDelta, ToolCallDelta, ReplyReceived, FaultOccurred)
 """Events after which there is nothing to wait for."""
 
@@ -110,8 +120,8 @@ class _Repl:
         self._exit_code = 0
         self._between: Callable[[Event], None] = self._unheard
         """What becomes of an event that is not part of a turn."""
-        self._held = True
-        """What has arrived waits for the next prompt: nothing was asked yet, or the person stopped the last turn."""
+        self._queue = TurnQueue()
+        """What was typed ahead, and whether what has arrived begins a turn by itself."""
         self._beside: set[asyncio.Task[None]] = set()
         """What a command does beside the turn."""
 
@@ -124,9 +134,11 @@ class _Repl:
             self._greet(session)
             if prompt:
                 self._plain.say(f"> {prompt}")
-                self._play(session, session.run(prompt))
+                self._play(session, session.run(self._begin(prompt)))
+                self._end()
             while (line := self._next(prompts, session)) is not None and (after := self._obey(line, session)):
                 session = after
+                self._end()
         finally:
             self._close(session)
         return self._exit_code
@@ -134,7 +146,7 @@ class _Repl:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     def _open(self, opening: Opening) -> Session:
-        asker = PlainAsker(self._plain, self._keyboard.answer) if self._keyboard else Nobody()
+        asker = PlainAsker(self._plain, self._keyboard) if self._keyboard else Nobody()
         return self._in_loop(
             open_session(self._loaded, asker, opening, reread=self._reread, observer=self._seen, log=self._log)
         )
@@ -200,20 +212,22 @@ class _Repl:
         """The next line, or None when the person leaves. Before it, what has arrived is played."""
         warned = False
         while not self._plain.gone:
-            if (line := session.incoming.take_typed()) is not None:
-                self._plain.say(f"> {line}")
-                return line
-            if session.incoming.waiting and not self._held:
-                self._play(session, session.deliver())
-                continue
+            match self._queue.begin(arrived=bool(session.incoming.waiting)):
+                case Typed(line):
+                    self._plain.say(f"> {line}")
+                    return line
+                case Delivery():
+                    self._play(session, session.deliver())
+                    self._end()
+                    continue
             self._plain.end_line()
             try:
                 if self._keyboard and session.busy_elsewhere:
-                    if (line := self._listen(session, self._keyboard)) is None:
-                        continue
-                    return line
-                begun = self._keyboard.take_begun() if self._keyboard else ""
-                return begun + prompts.read()
+                    typed = self._listen(session, self._keyboard)
+                else:
+                    typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "")
+                if typed is not None:
+                    return self._begin(typed)
             except EOFError:
                 if self._keyboard is None and self._brings_more(session):
                     continue
@@ -228,18 +242,30 @@ class _Repl:
                 self._plain.say("\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
         return None
 
+    def _begin(self, line: str) -> str:
+        """A line that nothing waits before: it is what runs now."""
+        self._queue.put(line)
+        self._queue.begin(arrived=False)
+        return line
+
+    def _end(self) -> None:
+        """What ran has ended. After a stop, show the lines that waited and will not run."""
+        for line in self._queue.end():
+            self._plain.say(f"  not run, as you stopped: {line}")
+
     def _listen(self, session: Session, keyboard: Keyboard) -> str | None:
         """A line that is typed while something works in the background; None: first see what has come of it."""
         with self._showing(lambda event: self._plain.interject(event, SIGN)):
-            line = self._runner.run(line_or_arrival(session, keyboard, self._plain))
-        self._held = self._held and line is not None
+            line = self._runner.run(line_or_arrival(session, self._queue, keyboard, self._plain))
+        if line is None:
+            self._queue.release()
         return line
 
     def _brings_more(self, session: Session) -> bool:
         """The input has ended: wait for what the agents in the background bring. False: that was all."""
-        self._held = False
+        self._queue.release()
         with self._showing(self._plain.show):
-            return self._runner.run(arrival(session))
+            return self._runner.run(arrival(session, self._plain))
 
     def _obey(self, line: str, session: Session) -> Session | None:
         """Do what a line says. Returns the session to go on with, None when the person leaves."""
@@ -256,6 +282,8 @@ class _Repl:
             match run_command(line.strip(), session):
                 case Say(text):
                     self._plain.say(text)
+                case ShowList(groups):
+                    self._say_list(groups)
                 case Do(work):
                     with self._showing(self._plain.show):
                         self._plain.say(self._in_loop(work))
@@ -263,8 +291,6 @@ class _Repl:
                     self._play(session, events)
                 case GoOn(opening, text):
                     other = self._open(opening)
-                    while (ahead := session.incoming.take_typed()) is not None:
-                        other.incoming.type(ahead)
                     with self._showing(self._plain.show):
                         self._in_loop(session.aclose())
                     session = other
@@ -279,9 +305,12 @@ class _Repl:
     # ── turns ───────────────────────────────────────────────────────────────────────────────────
 
     def _play(self, session: Session, events: AsyncGenerator[Event, None]) -> None:
-        self._paused = self._held = False
+        self._paused = False
+        self._queue.release()
         number = self._runner.run(self._show(session, events))
-        self._held = self._held or number == signal.SIGINT
+        if number == signal.SIGINT:
+            self._queue.hold()
+            self._queue.stop()
         if number not in (0, signal.SIGINT):
             raise Ended(number)
         if self._paused and self._keyboard and not self._plain.gone:
@@ -298,14 +327,15 @@ class _Repl:
                 continue
             self._play(session, session.retry())
             return
-        self._held = True
+        self._queue.hold()
+        self._queue.stop()
         self._plain.say("  stopped; /retry goes on with a fresh budget")
 
     async def _how_to_go_on(self, session: Session, keyboard: Keyboard) -> str | None:
         """The tool to reset before going on, empty for none; None: the person stops."""
-        with heeding() as signalled, keyboard.listening(session.incoming.type):
+        with heeding() as signalled, keyboard.listening(self._queue.put):
             try:
-                return await PlainAsker(self._plain, keyboard.answer).pause()
+                return await PlainAsker(self._plain, keyboard).pause()
             except asyncio.CancelledError:
                 if not signalled.number:
                     raise
@@ -356,10 +386,10 @@ class _Repl:
         if self._waiting and line.strip() in ("", "/retry"):
             self._waiting = False
             session.retry_now()
-        elif is_command(line) and works_any_time(line) and line.strip() != "/exit":
+        elif is_command(line) and works_any_time(line) and not leaves(line):
             self._at_once(line.strip(), session)
         elif line.strip():
-            session.incoming.type(line)
+            self._queue.put(line)
 
     def _at_once(self, line: str, session: Session) -> None:
         """Do a command while a turn runs."""
@@ -367,12 +397,18 @@ class _Repl:
             match run_command(line, session):
                 case Say(text):
                     self._plain.say(text)
+                case ShowList(groups):
+                    self._say_list(groups)
                 case Do(work):
                     task = asyncio.create_task(self._do(work))
                     self._beside.add(task)
                     task.add_done_callback(self._beside.discard)
         except HarnessError as error:
             self._plain.line(Line("!", str(error), Tone.TROUBLE))
+
+    def _say_list(self, groups: Groups) -> None:
+        width = get_terminal_size().columns - 1
+        self._plain.say("\n".join(name + text for name, text in laid_out((*groups, ("Typing", TYPED)), width)))
 
     async def _do(self, work: Coroutine[Any, Any, str]) -> None:
         try:

@@ -54,6 +54,10 @@ class ShownText:
         shown += self._stale
         self._counted, self._stale, self._repeated = [shown[:counting]], shown[counting:], 0
 
+    def go_on(self) -> None:
+        """The reply is over and another one goes on with the answer, perhaps with what does not count as yet."""
+        self._counted, self._repeated = [], 0
+
     def settle(self) -> tuple[str | Mark, ...]:
         """What to print when the reply is over: what it has not said again does not count."""
         pieces = self._instead(self._stale[: self._repeated]) if self._stale else ()

@@ -317,6 +317,7 @@ async def stage(
 
     Args:
         folder: where workspace and state folder go.
+        tools: the only tools of the agent; None: the standard tools.
         messages: history to begin with.
         hooks: functions that are asked at fixed points.
         values: settings by name.
@@ -329,7 +330,8 @@ async def stage(
         agents = folder / "agents"
         async with Agent(
             loaded.settings,
-            tools=tools,
+            tools=tools or (),
+            standard=None if tools is None else (),
             asker=asker,
             reread=reread,
             clock=clock,

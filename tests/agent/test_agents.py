@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -20,6 +21,8 @@ from harness.events import (
     MessageAdded,
     Origin,
     PermissionAsked,
+    RetryBudgetSpent,
+    RetryScheduled,
     ToolEnded,
     ToolOutcome,
     TransitionCode,
@@ -393,3 +396,39 @@ async def test_closing_ends_what_works_in_the_background(tmp_path: Path) -> None
         await here.agent.crew.aclose()
         assert [event.end for event in here.recorded if isinstance(event, AgentEnded)] == [AgentEnd.CANCELLED]
         assert arrivals(here.recorded) == ([1], [])  # so that a session that is gone on with can tell of it
+
+
+# ── the retries they share ──────────────────────────────────────────────────────────────────────
+
+
+async def test_twenty_agents_before_a_server_that_fails_make_no_more_attempts_than_the_bound(tmp_path: Path) -> None:
+    script = hired(fails(500, times='"forever"'))
+    script += (calls(*(task(f"task {number}") for number in range(20))) + says("A pity.")) * 2
+    async with stage(tmp_path, script) as here:
+        bound, before = 20 * 1.1 + 10, 0
+        for _ in range(2):  # the second prompt has a budget of its own
+            turn = await here.turn()
+            (spent,) = turn.of(RetryBudgetSpent)
+            assert spent.retries >= 10
+            of_agents = [body for body in here.bodies if "task" not in {tool["name"] for tool in body["tools"]}]
+            made, before = len(of_agents) - before, len(of_agents)
+            assert 31 <= made <= bound  # ten, and one more that the requests have added
+            assert Counter(event.end for event in turn.of(AgentEnded)) == {AgentEnd.FAILED: 20}
+        assert all("Internal server error; gave up: the retries that all" in one["content"] for one in turn.results)
+        assert here.agents is not None
+        journals = [here.of_agent(path) for path in here.agents.glob("*.jsonl")]
+        assert sum(any(isinstance(event, RetryBudgetSpent) for event in events) for events in journals) == 40
+
+
+async def test_a_retry_is_no_request_and_the_step_after_it_is_one(tmp_path: Path) -> None:
+    script = calls(task()) + hired(fails(500)) + hired(calls(run("one"))) + hired(fails(500)) + says("A pity.")
+    async with stage(tmp_path, script, retry_burst=1) as here:
+        assert (await here.turn()).of(RetryBudgetSpent) == [RetryBudgetSpent(requests=2, retries=1)]
+
+
+async def test_one_agent_has_all_the_retries_of_a_request_and_so_has_its_parent_after_it(tmp_path: Path) -> None:
+    script = calls(task()) + hired(fails(500, times='"forever"')) + fails(500, times='"forever"')
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.of(RetryBudgetSpent) == []
+        assert [len(turn.of(RetryScheduled)), len(here.posts)] == [10, 1 + 11 + 11]

@@ -139,6 +139,9 @@ SCENARIOS: dict[Code, Scenario] = {
         3,
         answer="",
     ),
+    Code.EMPTY_ANSWER: Scenario(
+        says("", times="2"), [Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.EMPTY_ANSWER], 2, answer=""
+    ),
     Code.FAILURE_BUDGET_PAUSED: Scenario(
         MISSING + MISSING, [Code.NEXT_TURN, Code.FAILURE_BUDGET_PAUSED], 2, answer="", settings={"failure_budget": 2}
     ),
@@ -147,6 +150,13 @@ SCENARIOS: dict[Code, Scenario] = {
         [*[Code.NEXT_TURN] * 6, Code.LOOP_STOPPED],
         7,
         answer="",
+    ),
+    Code.WAIT_LIMIT: Scenario(
+        calls('{ name = "bash", input = { command = "test -f done" } }', times='"forever"'),
+        [*[Code.NEXT_TURN] * 9, Code.WAIT_LIMIT],
+        10,
+        answer="",
+        settings={"escape_policy": "wait_total_s=40"},
     ),
     Code.COMPACTION_THRASH: Scenario(
         "".join(too_long() + calls(run(f"look{number}")) for number in range(4)) + summarises(),

@@ -369,3 +369,29 @@ async def test_a_number_that_makes_no_sense_is_refused_and_nothing_changes(tmp_p
         assert here.recorded == []
         assert here.agent.dispatching.board.limits.budget == 5
         await here.turn()
+
+
+async def test_missing_programs_do_not_take_the_shell_away_and_a_program_that_fails_again_is_skipped(
+    tmp_path: Path,
+) -> None:
+    lines = [
+        "no-foo x",
+        "no-bar -V",
+        "no-baz y",
+        "echo here",
+        "no-foo",
+        "cd . && no-foo -x",
+        "no-foo again",
+        "echo end",
+    ]
+    script = "".join(calls(call("bash", command=line)) for line in lines) + says(ANSWER)
+    async with stage(tmp_path, script, permission_mode="yolo") as here:
+        turn = await here.turn()
+        ended = [event.outcome for event in turn.of(ToolEnded)]
+        assert ended[3] is ended[7] is ToolOutcome.OK
+        assert [event.key for event in turn.of(BreakerChanged) if event.after is BreakerState.OPEN] == ["bash:no-foo"]
+        skipped = turn.of(Dispatched)[6]
+        assert (skipped.dispatch, skipped.tool, skipped.key) == (Dispatch.SKIP, "bash", "bash:no-foo")
+        assert turn.results[6]["content"].startswith("bash:no-foo was not run: it failed 3 times in a row")
+        assert "reach the same end without no-foo" in turn.results[6]["content"]
+        here.check()

@@ -55,7 +55,7 @@ async def wrong(cells: Sequence[Cell], folder: Path, *, silent: bool = False) ->
         async def work() -> None:
             conversation = Conversation(ignore)
             async with Agent(
-                settings, tools=[note_tool(folder)], clock=VirtualClock(), conversation=conversation
+                settings, tools=[note_tool(folder)], standard=(), clock=VirtualClock(), conversation=conversation
             ) as agent:
                 while left:
                     cell = left.pop()

@@ -8,11 +8,29 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import Agent, tool
+from harness import Agent, HookAnswer, HookCall, Opening, Policies, hook, open_session, tool
+from harness.assembly import recovery_limits
 from harness.errors import SettingsError
-from harness.events import ToolEnded, TurnEnded
+from harness.escape.policy import EscapePolicy
+from harness.events import (
+    DispatchLimits,
+    Fault,
+    FaultKind,
+    HookRan,
+    ModelSwitched,
+    Outcome,
+    RetryScheduled,
+    ToolEnded,
+    TransitionCode,
+    TurnEnded,
+)
+from harness.gate.limits import GateLimits
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.recovery import Decision, RecoveryLimits, Situation, SwitchModel, TurnState, decide
 from harness.tools import Effect
-from tests.agent.stage import played, says, stage
+from tests.agent.stage import VirtualClock, calls, fails, played, says, settings_of, stage
+from tests.agent.test_agents import hired, task
 
 ROOT = Path(__file__).parents[2]
 
@@ -121,3 +139,169 @@ async def test_closing_twice_and_opening_again_is_no_trouble(tmp_path: Path) -> 
 def test_a_setting_that_cannot_be_used_is_told_at_once() -> None:
     with pytest.raises(SettingsError, match="max-retries"):
         Agent(max_retries="many")
+
+
+# ── tools, hooks and policies of one's own ──────────────────────────────────────────────────────────
+
+
+@tool(effect=Effect.READ)
+def weather(city: str) -> str:
+    """The weather in a city."""
+    return f"It is raining in {city}."
+
+
+@hook("before_tool", tools="weather")
+def no_bergen(call: HookCall) -> HookAnswer | None:
+    """Nobody asks about Bergen."""
+    return HookAnswer(block="not Bergen") if call.input["city"] == "Bergen" else None
+
+
+def asks(city: str) -> str:
+    """A call of the tool, for a script."""
+    return calls(f'{{ name = "weather", input = {{ city = "{city}" }} }}')
+
+
+def names(**arguments: object) -> tuple[str, ...]:
+    """The tools of an agent that is made so."""
+    return Agent(practice=True, **arguments).toolbox.names  # type: ignore[arg-type]
+
+
+def test_tools_of_ones_own_join_the_standard_ones_and_none_is_lost() -> None:
+    standard = names()
+    assert {"bash", "read_file", "task", "remember", "kill_background"} <= set(standard)
+    assert names(tools=[weather]) == (*standard, "weather")
+    assert names(tools=(one for one in [weather])) == (*standard, "weather")
+    assert names(tools=[weather], standard=["grep", "bash"]) == ("bash", "grep", "weather")
+    assert names(tools=[weather], standard=()) == ("weather",)
+
+
+def plain(city: str) -> str:
+    """No tool."""
+    return city
+
+
+WRONG: list[tuple[dict[str, object], type[Exception], str]] = [
+    ({"tools": [plain]}, TypeError, "plain is a plain function; put @tool above"),
+    ({"tools": weather}, TypeError, r"write tools=\[weather\]"),
+    ({"tools": ["bash"]}, TypeError, "'bash' is not a tool"),
+    ({"tools": [weather, weather]}, ValueError, "two tools called weather"),
+    ({"tools": [tool(name="bash")(plain)]}, ValueError, "standard tool called bash already"),
+    ({"standard": ["gerp"]}, ValueError, "no standard tool called 'gerp'; perhaps grep"),
+    ({"standard": "bash"}, TypeError, r'write standard=\["bash"\]'),
+    ({"hooks": [plain]}, TypeError, "plain is a plain function; put @hook"),
+    ({"hooks": no_bergen}, TypeError, r"write hooks=\[no_bergen\]"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "kind", "text"), WRONG, ids=[text for _, _, text in WRONG])
+def test_what_cannot_be_handed_in_is_told_in_one_sentence(
+    arguments: dict[str, object], kind: type[Exception], text: str
+) -> None:
+    with pytest.raises(kind, match=text) as raised:
+        names(**arguments)
+    assert "\n" not in str(raised.value)
+
+
+def test_settings_and_single_settings_are_not_mixed(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="max_retries=, not both"):
+        Agent(settings_of(tmp_path, "http://127.0.0.1:9").settings, max_retries=1)
+
+
+@pytest.mark.anyio
+async def test_a_subagent_may_use_them_and_gets_no_standard_tool_that_its_parent_lacks(tmp_path: Path) -> None:
+    script = calls(task()) + hired(asks("Oslo")) + hired(says("Rain.")) + says("It rains.")
+    async with PracticeServer(script=Script.parse(script)) as server:
+        settings = settings_of(tmp_path, server.base_url).settings
+        async with Agent(settings, tools=[weather], standard=["task", "grep"]) as agent:
+            assert (await played(agent.run("Oslo?"))).end.answer == "It rains."
+        bodies = [request.body for request in server.requests if request.path == "/v1/messages"]
+        assert [one["name"] for one in bodies[1]["tools"]] == ["grep", "weather"]
+        assert "It is raining in Oslo." in str(bodies[2]["messages"])
+
+
+@pytest.mark.anyio
+async def test_a_session_takes_them_again_when_it_is_resumed(tmp_path: Path) -> None:
+    script = asks("Oslo") + says("Rain.") + asks("Bergen") + says("Rain, too.")
+    async with PracticeServer(script=Script.parse(script)) as server:
+        loaded = settings_of(tmp_path, server.base_url)
+        policies = Policies(breakers=DispatchLimits(threshold=2))
+        async with await open_session(loaded, tools=[weather], hooks=[no_bergen], policies=policies) as session:
+            turn = await played(session.run("Oslo?"))
+            assert [event.summary for event in turn.of(ToolEnded)] == ["It is raining in Oslo."]
+            assert (session.dispatch_limits.threshold, "bash" in {one.name for one in session.tools}) == (2, True)
+        again = await open_session(loaded, opening=Opening("latest"), tools=[weather], hooks=[no_bergen])
+        async with again as session:
+            turn = await played(session.run("Bergen?"))
+            assert [event.outcome for event in turn.of(HookRan)] == ["blocked"]
+            assert "not Bergen" in turn.results[0]["content"]
+        async with await open_session(loaded, opening=Opening("latest")) as session:
+            assert "weather" not in {one.name for one in session.tools}
+
+
+@pytest.mark.anyio
+async def test_a_session_needs_no_more_than_an_agent_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HARNESS_STATE_DIR", str(tmp_path / "state"))
+    async with await open_session(tools=[weather], practice=True) as session:
+        assert "raining in Oslo" in (await played(session.run("What is the weather in Oslo?"))).end.answer
+    with pytest.raises(TypeError, match="practice=, not both"):
+        await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), practice=True)
+
+
+@pytest.mark.anyio
+async def test_a_policy_of_ones_own_decides(tmp_path: Path) -> None:
+    other = "claude-haiku-4-5"
+
+    def switch_at_once(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
+        if isinstance(outcome, Fault) and outcome.kind is FaultKind.RATE_LIMIT:
+            return SwitchModel(state.on_next_model(situation.now, limits), "limited", other)
+        return decide(state, outcome, limits, situation)
+
+    async with PracticeServer(script=Script.parse(fails(429) + says("Here."))) as server:
+        settings = settings_of(tmp_path, server.base_url, fallback_models=(other,)).settings
+        async with Agent(settings, policies=Policies(decide=switch_at_once), clock=VirtualClock()) as agent:
+            turn = await played(agent.run("Hello"))
+    assert (turn.end.answer, turn.of(RetryScheduled)) == ("Here.", [])
+    assert [event.to_model for event in turn.of(ModelSwitched)] == [other]
+
+
+@pytest.mark.anyio
+async def test_numbers_of_policies_take_the_place_of_the_settings_also_for_subagents(tmp_path: Path) -> None:
+    policies = Policies(
+        recovery=RecoveryLimits(retries_per_request=1, max_steps=9),
+        breakers=DispatchLimits(threshold=4),
+        loops=EscapePolicy().with_changes(copies=7),
+        admission=GateLimits(max_concurrent=1, max_queue_size=2),
+    )
+    script = calls(task()) + hired(fails(500, times='"forever"')) + says("A pity.")
+    async with PracticeServer(script=Script.parse(script)) as server:
+        settings = settings_of(tmp_path, server.base_url, agent_turns=3).settings
+        async with Agent(settings, policies=policies, clock=VirtualClock()) as agent:
+            assert (await played(agent.run("Oslo?"))).end.answer == "A pity."
+            assert agent.dispatching.board.limits.threshold == 4
+            assert agent.escaping.status.policy.thresholds.copies == 7
+            limits = recovery_limits(settings, interactive=False, given=policies.recovery, hired=True)
+            assert (limits.max_steps, limits.retries_per_request) == (settings.max_turns, 1)
+            assert agent.crew is not None
+            assert agent.crew.gates[0].limits.max_concurrent == 1
+        posts = [request for request in server.requests if request.path == "/v1/messages"]
+    assert len(posts) == 4  # two of the subagent: one retry
+
+
+@pytest.mark.anyio
+async def test_a_policy_that_returns_no_decision_ends_the_turn_with_a_sentence(tmp_path: Path) -> None:
+    def forgets(*_: object) -> None:
+        return None
+
+    async with PracticeServer(script=Script.parse(says("Here."))) as server:
+        settings = settings_of(tmp_path, server.base_url).settings
+        async with Agent(settings, policies=Policies(decide=forgets)) as agent:  # type: ignore[arg-type]
+            end = (await played(agent.run("Hello"))).end
+    assert end.code is TransitionCode.MODEL_ERROR
+    assert "has to return a decision of harness.recovery, not None" in end.reason
+
+
+@pytest.mark.parametrize("name", ["decide", "recovery", "breakers", "loops", "admission"])
+def test_a_policy_that_cannot_be_handed_in_is_told_in_one_sentence(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"Policies\({name}=…\) takes"):
+        Policies(**{name: object()})  # type: ignore[arg-type]

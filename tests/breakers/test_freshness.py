@@ -56,10 +56,13 @@ def labels(
         pytest.param([read("a"), read("b"), write(), read("a")], None, id="perhaps brought back by a write"),
         pytest.param([read("a", "x"), read("b", "y"), read("b", "x")], None, id="two files with equal content"),
         pytest.param([read("a", None, "x 1-9"), write("x"), read("a", None, "x 1-9")], None, id="a part of a file"),
-        pytest.param([read("a", caches=True)], UNKNOWN, id="from a cache, of nobody knows when"),
-        pytest.param([read("a", caches=True, as_of=99.0)], None, id="from a cache, but of now"),
+        pytest.param([read("a", undated=True)], UNKNOWN, id="from a cache, of nobody knows when"),
+        pytest.param([read("a", undated=True, as_of=99.0)], None, id="from a cache, but of now"),
         pytest.param([read("a", as_of=1.5)], UNVERIFIED, id="of before the turn"),
         pytest.param([write(), read("a", as_of=0.5)], STALE, id="of before a change of the file"),
+        pytest.param([read("a"), read("b"), read("a", live=True)], None, id="changed back, and read where it is"),
+        pytest.param([read("a"), write(), read("a", live=True)], None, id="changed back after a change of ours"),
+        pytest.param([read("a"), read("b", live=True), read("a")], STALE, id="older than what was read where it is"),
     ],
 )
 def test_evidence_and_its_label(history: list[Observation], last: FreshnessLabel | None) -> None:
@@ -89,8 +92,8 @@ def test_in_strict_mode_every_repeat_is_labelled() -> None:
         ),
         ([read("a", as_of=1.5)], Label(UNVERIFIED, "it is older than this turn; nobody looked since", 1.5)),
         (
-            [read("a", caches=True)],
-            Label(UNKNOWN, "the tool may answer from a cache and does not say of when this is"),
+            [read("a", undated=True)],
+            Label(UNKNOWN, "the tool cannot say of when this is"),
         ),
     ],
 )
@@ -176,6 +179,23 @@ def test_what_is_labelled_was_a_stale_read(actions: list[tuple[str, str, int]]) 
     assert first is None or lied
 
 
+@given(ACTIONS, st.booleans())
+def test_what_was_read_where_it_is_carries_no_label_whoever_changed_it(
+    actions: list[tuple[str, str, int]], versions: bool
+) -> None:
+    history = []
+    for kind, name, content in actions:
+        version = str(content) if versions else ""
+        match kind:
+            case "write":
+                history.append(replace(write(name), version=version))
+            case "run":
+                history.append(RUN)
+            case _:
+                history.append(read(str(content), name, live=True, version=version))
+    assert set(labels(history)) <= {None}
+
+
 def test_a_reader_that_is_behind_is_found_at_once() -> None:
     assert labels([read("a"), write(), read("a"), read("a")]) == [None, None, CACHED, CACHED]
 
@@ -184,7 +204,7 @@ def test_a_stale_result_does_not_make_the_true_one_look_stale() -> None:
     assert labels([read("a"), read("b"), read("a"), read("b")]) == [None, None, STALE, None]
     old = [write(), read("b"), read("a", as_of=0.5), read("b")]
     assert labels(old) == [None, None, STALE, None]
-    assert labels([read("b"), read("a", caches=True), read("b")]) == [None, UNKNOWN, None]
+    assert labels([read("b"), read("a", undated=True), read("b")]) == [None, UNKNOWN, None]
 
 
 def test_what_two_calls_show_of_one_content_is_compared_by_its_version_alone() -> None:

@@ -46,7 +46,6 @@ SIGNATURES = [
     (C.SYSTEM, "weather failed inside: OSError: [Errno 5] Input/output error: '/mnt/x'", "input output"),
     (C.SYSTEM, "weather failed: OSError: [Errno 28] No space left on device", "no space left device"),
     (C.CANNOT_START, "exit 127 (command not found)", "not found"),
-    (C.CANNOT_START, "weather failed: PermissionError: [Errno 13] Permission denied: '/x'", "permission denied"),
     (C.KILLED, "exit 137 (killed by SIGKILL)", "killed sigkill"),
     (C.KILLED, "killed by SIGKILL", "killed sigkill"),
     (C.CRASHED, "weather failed: MemoryError: ", "memoryerror"),
@@ -183,7 +182,7 @@ def test_a_tool_whose_name_is_made_of_common_words_fails_like_any_other() -> Non
 
 
 def test_other_causes_and_other_categories_have_other_signatures() -> None:
-    texts = ["connection lost", "permission denied", "no space left on device", "out of memory", "not found"]
+    texts = ["connection lost", "database is locked", "licence expired", "out of memory", "not found"]
     signatures = [signature_of(category, text) for category in (C.SYSTEM, C.CRASHED) for text in texts]
     assert all(one != other for one, other in combinations(signatures, 2))
 

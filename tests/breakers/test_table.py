@@ -88,7 +88,7 @@ def test_a_tool_that_was_switched_off() -> None:
     board = board_with()
     board.command(BreakerCommand.ISOLATE, "grep")
     assert (row(board, "grep").probe_at, row(board, "grep").note) == (None, "isolated by hand")
-    assert why_not(board, "grep") == ("grep is open", "a successful probe, or /reset grep when it works again")
+    assert why_not(board, "grep") == ("grep is open", "a successful probe, or a reset when it works again")
 
 
 def test_a_probe_that_waits_for_what_the_tool_depends_on() -> None:
@@ -97,7 +97,7 @@ def test_a_probe_that_waits_for_what_the_tool_depends_on() -> None:
     board.begin_step(3)
     board.command(BreakerCommand.TRIP, "read_file")
     assert row(board, "bash").probe_at == 6
-    assert why_not(board, "bash")[1] == "a probe from step 6 on, or /reset bash when it works again"
+    assert why_not(board, "bash")[1] == "a probe from step 6 on, or a reset when it works again"
 
 
 @pytest.mark.parametrize(

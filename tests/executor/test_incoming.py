@@ -141,28 +141,12 @@ def test_an_arrival_that_leads_to_another_has_a_number_of_its_own() -> None:
     assert sorted(arrived.number for arrived in incoming.waiting) == [1, 2]
 
 
-def test_typed_lines_are_used_in_their_order_and_taken_back_from_the_end_and_never_recorded() -> None:
-    events = list[Event]()
-    incoming = Incoming(events.append)
-    for line in ("first", "second", "third"):
-        incoming.type(line)
-    assert incoming.take_back() == "third"
-    assert incoming.take_typed() == "first"
-    assert incoming.typed == ("second",)
-    assert (incoming.take_typed(), incoming.take_typed(), incoming.take_back()) == ("second", None, None)
-    assert events == []
-
-
 def test_every_change_is_told_once_and_what_changes_nothing_is_not() -> None:
-    changes = list[tuple[int, int]]()
+    changes = list[int]()
     incoming = Incoming(lambda _: None)
-    incoming.on_change = lambda: changes.append((len(incoming.typed), len(incoming.waiting)))
-    incoming.take_typed()
-    incoming.take_back()
+    incoming.on_change = lambda: changes.append(len(incoming.waiting))
     incoming.deliver()
     assert changes == []
-    incoming.type("x")
     incoming.arrive(ENDED, "b1", "x")
-    incoming.take_back()
     incoming.deliver()
-    assert changes == [(1, 0), (1, 1), (0, 1), (0, 0)]
+    assert changes == [1, 0]

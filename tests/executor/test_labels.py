@@ -1,12 +1,14 @@
 """Labels on the results of real tools."""
 
+import asyncio
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.events import FreshnessLabel, Json, ResultLabelled, ToolCall, ToolOutcome
+from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall, ToolOutcome
 from harness.executor.labels import Labels, with_label
 from harness.practice.tool_faults_toml import parse
 from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools
@@ -92,6 +94,32 @@ async def test_a_tool_that_may_answer_from_a_cache(bench: Bench) -> None:
     assert await bench.call(cached, path="notes.txt") is FreshnessLabel.UNKNOWN
 
 
+async def test_a_file_that_somebody_else_changed_back_is_read_as_it_is(bench: Bench) -> None:
+    file = bench.context.workspace.root / "notes.txt"
+    for content in ("one\n", "two\n", "one\n", "two\n"):
+        file.write_text(content)
+        assert await bench.call("read_file", path="notes.txt") is None
+    await edit(bench, "two", "three")
+    file.write_text("two\n")
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+async def test_a_kept_result_of_an_earlier_turn_is_labelled_with_its_time(bench: Bench) -> None:
+    kept = bench.context.outputs / "toolu_1.txt"
+    kept.parent.mkdir()
+    kept.write_text("3 tests failed\n")
+    os.utime(kept, (50.0, 50.0))
+    running = bench.context.outputs / "b1.out"
+    running.write_text("still at it\n")
+    os.utime(running, (50.0, 50.0))
+    assert await bench.call("read_file", path=str(kept)) is None
+    bench.labels.begin_turn(60.0)
+    assert await bench.call("read_file", path=str(kept)) is FreshnessLabel.UNVERIFIED
+    assert await bench.call("read_file", path=str(kept), limit=1) is FreshnessLabel.UNVERIFIED
+    assert await bench.call("read_file", path=str(running)) is None
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
 @pytest.mark.parametrize("input", [{}, {"path": 3}, {"path": None}, {"path": ""}, {"path": ["a"]}])
 def test_odd_input_names_no_resource(input: Json) -> None:
     for name in ("read_file", "write_file", "edit_file"):
@@ -132,7 +160,7 @@ def behind(tool: Tool) -> Tool:
             first.append(await tool.run(context, arguments))
         return first[0]
 
-    return replace(tool, run=run)
+    return replace(tool, run=run, caches=None)
 
 
 async def edit(bench: Bench, old: str, new: str, path: str = "notes.txt") -> None:
@@ -218,7 +246,7 @@ async def test_a_reader_that_tells_no_revision_is_compared_by_what_it_shows(benc
     async def shown(context: ToolContext, arguments: Any) -> ToolResult:
         return ToolResult("     1\tone")
 
-    reader = replace(TOOLS["read_file"], run=shown)
+    reader = replace(TOOLS["read_file"], run=shown, caches=None)
     await bench.call(reader, path="notes.txt")
     await bench.call("read_file", path="notes.txt")
     await edit(bench, "one", "two")
@@ -244,3 +272,22 @@ async def test_a_name_of_a_file_cannot_end_the_line_of_the_label(bench: Bench) -
     label = bench.labels.label(reader, asked, result, step=3, at=3.0)
     assert label is not None
     assert with_label("text", label, "read_file").count("\n") == 1
+
+
+async def test_the_output_of_a_command_that_ended_before_the_turn_says_of_when_it_is(tmp_path: Path) -> None:
+    script = (
+        calls(call("bash", command="echo 3 tests failed", background=True))
+        + says("It runs.")
+        + calls(call("read_background", id="b1"))
+        + says("Three failed.")
+    )
+    async with stage(tmp_path, script) as here:
+        ended = asyncio.Event()
+        here.agent.conversation.observe(lambda event: ended.set() if isinstance(event, CommandEnded) else None)
+        assert (await here.turn("run the tests")).of(ResultLabelled) == []
+        await asyncio.wait_for(ended.wait(), 20)
+        here.clock.time += 60
+        turn = await here.turn("what failed?")
+        (labelled,) = turn.of(ResultLabelled)
+        assert (labelled.tool, labelled.label) == ("read_background", FreshnessLabel.UNVERIFIED)
+        assert turn.results[-1]["content"].startswith("[NOT VERIFIED: ")

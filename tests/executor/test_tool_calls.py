@@ -43,6 +43,7 @@ async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(
         workspace=tmp_path,
         outputs=tmp_path / "outputs",
         processes=Processes(),
+        timeout_s=120.0,
         count_errors=False,
         log=logging.getLogger("test"),
     )

@@ -1,8 +1,10 @@
 """Programs that we did not write: where they are, and what they may know of this machine."""
 
 import asyncio
+import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +13,18 @@ import pytest
 from tests.ui.program import Finished
 
 LIMIT_S = 60.0
+FOLDER = "HARNESS_INTEROP"
+"""The environment variable with a folder of virtual environments and node_modules."""
+HOW = "tests/interop/README.md says how to have it"
 NOWHERE = "http://127.0.0.1:9"
 """A proxy that is not there: whatever wants to leave this machine fails at once."""
+
+
+def environments() -> Iterator[Path]:
+    """The folders that may hold programs: the one that HARNESS_INTEROP names, and those in it."""
+    if named := os.environ.get(FOLDER):
+        yield Path(named)
+        yield from sorted(path for path in Path(named).iterdir() if path.is_dir())
 
 
 @dataclass(frozen=True)
@@ -21,28 +33,47 @@ class Program:
 
     name: str
     """Of its executable."""
-    variable: str
-    """The environment variable that may hold the executable's path."""
     package: str
     """What to install."""
+    needs: tuple[str, ...] = ()
+    """Python packages that must stand beside it."""
 
     @property
     def path(self) -> str | None:
         """The executable, where there is one."""
-        return shutil.which(os.environ.get(self.variable) or self.name)
+        for folder in environments():
+            for place in (folder / "bin", folder / "node_modules" / ".bin"):
+                found = shutil.which(self.name, path=str(place))
+                if found is not None and all(python_version(folder, package) for package in self.needs):
+                    return found
+        return shutil.which(self.name)
 
 
-LITELLM = Program("litellm", "HARNESS_INTEROP_LITELLM", "LiteLLM's proxy")
-LLM = Program("llm", "HARNESS_INTEROP_LLM", "llm with llm-anthropic")
+def python_version(folder: Path, package: str) -> str | None:
+    """The version of a Python package in a virtual environment; None: it is not there."""
+    name = package.replace("-", "_")
+    for info in folder.glob(f"lib/python*/site-packages/{name}-*.dist-info"):
+        return info.name.removesuffix(".dist-info").removeprefix(f"{name}-")
+    return None
+
+
+def node_version(folder: Path, package: str) -> str | None:
+    """The version of an npm package in a folder; None: it is not there."""
+    manifest = folder / "node_modules" / package / "package.json"
+    return str(json.loads(manifest.read_text("utf-8"))["version"]) if manifest.is_file() else None
+
+
+LITELLM = Program("litellm", "LiteLLM's proxy", needs=("fastapi",))
+LLM = Program("llm", "llm with llm-anthropic")
+CLAUDE_CODE = Program("claude", "Claude Code")
+OPENCODE = Program("opencode", "opencode")
 
 
 def needed(program: Program) -> str:
-    """The path of a program; where it is not installed, the module that asks is skipped."""
+    """The path of a program; where it is not installed, the module or test that asks is skipped."""
     if (path := program.path) is not None:
         return path
-    named = os.environ.get(program.variable)
-    missing = f"{program.variable} names no executable ({named})" if named else f"{program.package} is not installed"
-    pytest.skip(f"{missing}; tests/interop/README.md says how to have it", allow_module_level=True)
+    pytest.skip(f"{program.package} is not installed; {HOW}", allow_module_level=True)
 
 
 def confined(home: Path, **more: str) -> dict[str, str]:

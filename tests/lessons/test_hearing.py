@@ -50,6 +50,19 @@ def test_a_reply_that_was_cut_on_its_way_is_told_when_the_loop_has_it() -> None:
     assert [type(event) for event in told] == [ToolStarted, ToolEnded]
 
 
+def test_a_call_took_the_time_between_its_reply_and_the_next_request() -> None:
+    hearing = Hearing()
+    history = [_user("look"), _assistant(CALL), _user(RESULT)]
+    for length, at in ((1, 10.0), (3, 42.0)):
+        sent: Json = {"messages": history[:length]}
+        exchange = Exchanged(
+            1, "m", 1, length, 1, "200", "", "", "", sent, (CALL,) if length == 1 else (HELLO,), at, 2.0
+        )
+        told = [*hearing.request(exchange), *hearing.reply(exchange)]
+    [ended] = [event for event in told if isinstance(event, ToolEnded)]
+    assert ended.duration_s == 30.0
+
+
 def _told(hearing: Hearing, messages: list[Json], came: tuple[Block, ...], answer: str = "200") -> list[Event]:
     answer = answer if came else "529 overloaded_error"
     exchange = Exchanged(1, "m", 1, len(messages), 1, answer, "", "", "", {"messages": messages}, came)

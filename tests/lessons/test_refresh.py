@@ -3,22 +3,24 @@
 import pytest
 
 from harness.lessons import LessonError, source
-from harness.lessons.refresh import figure, in_words, refreshed
+from harness.lessons.refresh import drawing, figure, in_words, refreshed
 from harness.recovery.compaction import COMPACT_MARGIN
 from harness.settings import Settings
 
 CODE = "<!-- code: harness/recovery/compaction.py:thresholds -->\n```python\nold\n```\n"
+DRAWING = "<!-- drawing: chapters.s22_escape.drawings:rows -->\n\n```text\nold\n```\n"
 VALUE = "at <!-- value: harness.recovery.compaction:COMPACT_MARGIN -->?<!-- end --> tokens"
 
 
 def test_code_and_figures_are_those_of_the_program() -> None:
-    text = refreshed(f"{CODE}\n{VALUE}\n")
+    text = refreshed(f"{CODE}\n{DRAWING}\n{VALUE}\n")
+    assert f"```text\n{drawing('chapters.s22_escape.drawings:rows')}```\n" in text
     assert source("harness/recovery/compaction.py:thresholds").text in text
     assert f"-->{COMPACT_MARGIN:,}<!-- end -->" in text
 
 
 def test_refreshing_twice_changes_nothing_more() -> None:
-    once = refreshed(f"{CODE}\n{VALUE}\n")
+    once = refreshed(f"{CODE}\n{DRAWING}\n{VALUE}\n")
     assert refreshed(once) == once
 
 
@@ -39,6 +41,9 @@ def test_values_in_words(value: object, words: str) -> None:
     [
         "<!-- code: harness/recovery/compaction.py:gone -->\n```python\n```\n",
         "<!-- code: harness/recovery/compaction.py:thresholds -->\nno block\n",
+        "<!-- drawing: chapters.s22_escape.drawings:gone -->\n```text\n```\n",
+        "<!-- drawing: chapters.s22_escape.drawings:rows -->\nno block\n",
+        "<!-- drawing: harness.recovery.compaction:COMPACT_MARGIN -->\n```text\n```\n",
         "<!-- value: harness.recovery.compaction:GONE -->1<!-- end -->",
         "<!-- value: harness.recovery.compaction:COMPACT_MARGIN -->1",
         "<!-- value: os:name -->1<!-- end -->",

@@ -46,6 +46,8 @@ class Request:
     """The client's port: tells connections apart."""
     headers: dict[str, str]
     body: Json
+    path: str = "/v1/messages"
+    method: str = "POST"
 
 
 @dataclass
@@ -107,10 +109,12 @@ class ByteServer:
 
 async def _request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
-    fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if line)
+    first, *lines = head.split("\r\n")
+    method, path, _version = first.split(" ", 2)
+    fields = dict(line.split(": ", 1) for line in lines if line)
     headers = {name.lower(): value for name, value in fields.items()}
     body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
-    return Request(writer.get_extra_info("peername")[1], headers, body)
+    return Request(writer.get_extra_info("peername")[1], headers, body, path, method)
 
 
 def reset(writer: asyncio.StreamWriter) -> None:

@@ -2,7 +2,9 @@
 
 import itertools
 import json
+from array import array
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import pytest
@@ -239,11 +241,9 @@ def test_the_reason_of_a_refusal_travels_with_the_reply() -> None:
     "events",
     [
         [message_start(), message_start()],
-        [start(0, type="text", text="")],
         [message_start(), delta(0, type="text_delta", text="x")],
-        [message_start(), stop(3)],
         [message_start(), *text(0, "x"), delta(0, type="text_delta", text="y")],
-        [message_start(), *text(0, "x"), start(0, type="text", text="")],
+        [message_start(), *tool(0, "{", closed=False), start(0, type="text", text="")],
         [message_start(), ("content_block_start", {"index": "0", "content_block": {"type": "text"}})],
         [message_start(), ("content_block_start", {"index": 0, "content_block": None})],
     ],
@@ -253,12 +253,64 @@ def test_events_that_contradict_each_other_break_the_stream(events: Events) -> N
         accumulated(events)
 
 
-def test_a_stream_is_complete_only_with_message_stop_and_a_reason() -> None:
+def test_a_stream_is_complete_with_message_stop_and_only_then() -> None:
     assert accumulated([message_start(), *text(0, "x"), *end("end_turn")]).complete
     assert not accumulated([message_start(), *text(0, "x"), *end("end_turn")[:1]]).complete
-    assert not accumulated([message_start(), *text(0, "x"), *end(None)]).complete
+    assert not accumulated(end("end_turn")).complete
     with pytest.raises(ValueError, match="not complete"):
         accumulated([message_start()]).reply()
+
+
+@pytest.mark.parametrize("reason", [None, ""])
+def test_a_message_without_a_stop_reason_has_the_one_that_it_amounts_to(reason: str | None) -> None:
+    assert accumulated([message_start(), *text(0, "x"), *end(reason)]).reply().stop_reason == "end_turn"
+    assert accumulated([message_start(), *tool(0, "{}"), *end(reason)]).reply().stop_reason == "tool_use"
+
+
+def test_a_block_without_a_message_and_the_index_of_a_closed_block_are_taken() -> None:
+    reply = accumulated([*text(0, "x"), *text(0, "y"), *end("end_turn")]).reply()
+    assert reply.text == "xy"
+
+
+@given(st.data())
+def test_the_end_of_a_block_that_is_not_open_changes_nothing(data: st.DataObject) -> None:
+    events = [message_start(), *text(0, "a", "b"), *tool(1, '{"n":', "1}"), *text(2, "c"), *end("tool_use")]
+    stray = list(events)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(1, len(stray)))
+        open_now = _open(stray[:at])
+        stray.insert(at, stop(data.draw(st.integers(0, 9).filter(lambda index, now=open_now: index not in now))))
+    assert accumulated(stray).reply() == accumulated(events).reply()
+
+
+def _open(events: Events) -> set[int]:
+    """The indices of the blocks that are open after these events."""
+    indices: set[int] = set()
+    for name, event in events:
+        if name == "content_block_start":
+            indices.add(event["index"])
+        elif name == "content_block_stop":
+            indices.discard(event["index"])
+    return indices
+
+
+@given(words=st.text(st.sampled_from("ab😀漢"), max_size=8), cuts=st.sets(st.integers(0, 16)))
+def test_a_surrogate_pair_is_one_character_wherever_it_is_cut(words: str, cuts: set[int]) -> None:
+    halves = [chr(unit) for unit in array("H", words.encode("utf-16-le"))]
+    pieces = ["".join(halves[a:b]) for a, b in pairwise([0, *sorted(cut for cut in cuts if cut < len(halves)), 99])]
+    accumulator = Accumulator()
+    shown = [accumulator.feed(*event) for event in [message_start(), *text(0, *pieces), *end("end_turn")]]
+    assert "".join(event.text for event in shown if isinstance(event, TextDelta)) == words
+    assert accumulator.reply().text == words
+
+
+def test_half_a_surrogate_pair_is_shown_and_kept_as_a_mark() -> None:
+    pieces = ["a\ud83d", "b\ude00", "c\ud83d"]
+    accumulator = Accumulator()
+    shown = [accumulator.feed(*event) for event in [message_start(), *text(0, *pieces), *end("end_turn")]]
+    assert "".join(event.text for event in shown if isinstance(event, TextDelta)) == "a�b�c�"
+    assert accumulator.reply().text == "a�b�c�"
+    assert accumulator.shown_characters == 6
 
 
 # --- which calls may run -------------------------------------------------------------------------
@@ -287,22 +339,35 @@ def test_a_call_whose_input_is_not_a_strict_object_never_runs(name: str) -> None
     assert accumulated([message_start(), *tool(0, *CUT_INPUTS[name])]).kept() == ((), ())
 
 
-def test_a_call_that_was_not_closed_never_runs() -> None:
-    reply = accumulated([message_start(), *tool(0, '{"a": 1}', closed=False), *end("tool_use")]).reply()
+def test_a_call_that_was_not_closed_runs_if_its_message_ends_and_its_input_is_whole() -> None:
+    open_call = [message_start(), *tool(0, '{"a": 1}', closed=False)]
+    assert accumulated([*open_call, *end("tool_use")]).reply().calls == (ToolCall("toolu_1", "bash", {"a": 1}),)
+    assert accumulated(open_call).kept() == ((), ())
+    assert accumulated([*open_call, *end("max_tokens")]).reply().calls == ()
+    reply = accumulated([message_start(), *tool(0, closed=False), *end("tool_use")]).reply()
     assert (reply.calls, reply.content) == ((), ())
     assert "broke off" in reply.cut_calls[0].why
 
 
-@pytest.mark.parametrize(("id", "name"), [("", "bash"), ("toolu_1", "")])
-def test_a_call_without_id_or_name_never_runs(id: str, name: str) -> None:
-    reply = accumulated([message_start(), *tool(0, "{}", id=id, name=name), *end("tool_use")]).reply()
+def test_a_call_without_name_never_runs() -> None:
+    reply = accumulated([message_start(), *tool(0, "{}", name=""), *end("tool_use")]).reply()
     assert (reply.calls, len(reply.cut_calls)) == ((), 1)
 
 
-def test_an_id_runs_once() -> None:
-    reply = accumulated([message_start(), *tool(0, '{"n":1}'), *tool(1, '{"n":2}'), *end("tool_use")]).reply()
-    assert reply.calls == (ToolCall("toolu_1", "bash", {"n": 1}),)
-    assert len(reply.cut_calls) == 1
+@pytest.mark.parametrize("given_id", ["", None, 7, "not:valid", "toolu_0", "toolu_1"])
+def test_a_call_without_an_id_of_its_own_gets_one_of_ours(given_id: object) -> None:
+    accumulator = Accumulator(taken=["toolu_0"], new_id=lambda: "ours")
+    second = [(name, _with_id(event, given_id)) for name, event in tool(1, '{"n":2}')]
+    for event in [message_start(), *tool(0, '{"n":1}'), *second, *end("tool_use")]:
+        accumulator.feed(*event)
+    reply = accumulator.reply()
+    assert reply.calls == (ToolCall("toolu_1", "bash", {"n": 1}), ToolCall("ours", "bash", {"n": 2}))
+    assert [block["id"] for block in reply.content] == ["toolu_1", "ours"]
+
+
+def _with_id(event: Json, given_id: object) -> Json:
+    block = event.get("content_block")
+    return event if block is None else {**event, "content_block": {**block, "id": given_id}}
 
 
 def test_a_call_without_arguments_runs_only_in_a_complete_message() -> None:
@@ -324,10 +389,18 @@ def test_at_a_limit_the_last_call_never_runs_and_earlier_ones_may(
     assert [block.get("id") for block in reply.content] == ["a", None]
 
 
-@pytest.mark.parametrize("reason", ["refusal", "end_turn", "stop_sequence", "pause_turn", "something_new"])
-def test_after_any_other_reason_no_call_runs(reason: str) -> None:
+@pytest.mark.parametrize("reason", ["end_turn", "stop_sequence", "pause_turn", "tool_calls", "something_new", "", None])
+def test_after_any_other_reason_every_whole_call_runs(reason: str | None) -> None:
+    events = [message_start(), *tool(0, "{}", id="a"), *tool(1, "{", id="b"), *tool(2, id="c"), *end(reason)]
+    reply = accumulated(events).reply()
+    assert [call.id for call in reply.calls] == ["a", "c"]
+    assert [call.id for call in reply.cut_calls] == ["b"]
+
+
+@pytest.mark.parametrize("reason", ["refusal", "content_filter"])
+def test_after_a_refusal_no_call_runs(reason: str) -> None:
     reply = accumulated([message_start(), *tool(0, "{}", id="a"), *tool(1, "{}", id="b"), *end(reason)]).reply()
-    assert (reply.calls, reply.content) == ((), ())
+    assert (reply.stop_reason, reply.calls, reply.content) == ("refusal", (), ())
     assert len(reply.cut_calls) == 2
 
 

@@ -97,10 +97,8 @@ STREAM_ROWS = [
     Row(faults.BadUtf8(), K.MALFORMED_RESPONSE),
     Row(faults.JsonBody(), K.SERVER, 500, streamed=False),
     Row(faults.HtmlBody(), K.MALFORMED_RESPONSE, 200, streamed=False),
-    Row(faults.Omit(("message_start",)), K.MALFORMED_RESPONSE),
     Row(faults.BadIndex(), K.MALFORMED_RESPONSE),
     Row(faults.SecondStart(), K.MALFORMED_RESPONSE),
-    Row(faults.DataOnly(), K.MALFORMED_RESPONSE),
     Row(StatusFault(529), K.OVERLOADED, 529, streamed=False),
     Row(StatusFault(503, body="upstream connect error"), K.SERVER, 503, streamed=False),
     Row(StatusFault(413, body="<html><title>413</title></html>"), K.REQUEST_TOO_LARGE, 413, streamed=False),
@@ -117,13 +115,19 @@ async def test_a_fault_on_the_wire_is_one_fault_and_nothing_of_a_broken_block_is
     assert (fault.kept, fault.calls) == ((), ())
 
 
-@pytest.mark.parametrize("left_out", ["message_stop", "message_delta"])
-async def test_a_stream_without_its_end_is_no_reply_and_keeps_the_whole_text(left_out: str) -> None:
-    fault = await outcome_of(SPOKEN, faults.Omit((left_out,)))
+async def test_a_stream_without_its_end_is_no_reply_and_keeps_the_whole_text() -> None:
+    fault = await outcome_of(SPOKEN, faults.Omit(("message_stop",)))
     assert isinstance(fault, Fault)
     assert fault.kind is K.NETWORK
     assert [block["text"] for block in fault.kept] == ["one two three four five six seven eight nine ten"]
-    assert fault.stop_reason == (None if left_out == "message_delta" else "end_turn")
+    assert fault.stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize("fault", [faults.Omit(("message_start",)), faults.Omit(("message_delta",)), faults.DataOnly()])
+async def test_a_stream_that_is_whole_but_for_its_form_is_a_reply(fault: StreamFault) -> None:
+    reply = await outcome_of(SPOKEN, fault)
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.stop_reason) == ("one two three four five six seven eight nine ten", "end_turn")
 
 
 @pytest.mark.parametrize("headers", [{"retry-after": "3"}, {"retry-after-ms": "3000", "retry-after": "9"}])
@@ -133,8 +137,9 @@ async def test_the_wait_that_the_server_asks_for_arrives(headers: dict[str, str]
     assert (fault.retry_after_s, fault.should_retry) == (3.0, None)
 
 
-async def test_a_whole_tool_call_may_run() -> None:
-    reply = await outcome_of(CALLING, None)
+@pytest.mark.parametrize("fault", [None, faults.Omit(("content_block_stop",)), faults.StopReason("out_of_ink")])
+async def test_a_whole_tool_call_may_run(fault: StreamFault | None) -> None:
+    reply = await outcome_of(CALLING, fault)
     assert isinstance(reply, Reply)
     assert reply.calls == (ToolCall("toolu_1", "bash", {"command": "echo one two three"}),)
 
@@ -146,8 +151,6 @@ CUT_CALLS: list[StreamFault] = [
     faults.ToolJson('{"path": }'),
     faults.ToolJson('["ls"]'),
     faults.ToolJson('{"command": "ls", "command": "rm"}'),
-    faults.Omit(("content_block_stop",)),
-    faults.StopReason("out_of_ink"),
     faults.StopReason("refusal"),
 ]
 

@@ -35,7 +35,8 @@ def test_the_settings_are_hooks() -> None:
 @pytest.mark.parametrize(
     ("command", "answer"),
     [
-        ("git push --force", HookAnswer(block="nobody pushes by force here")),
+        ("git push --force", HookAnswer(block="force pushes are not allowed here")),
+        ("git commit -m 'about push --force'", HookAnswer()),
         ("npm test", HookAnswer(input={"command": "CI=1 npm test"})),
         ("ls", HookAnswer()),
     ],

@@ -63,11 +63,32 @@ def the_oracle_agrees(said: str) -> None:
     assert said == "the policy and the oracle agree\n"
 
 
+def a_session_is_resumed_with_all_that_is_ones_own(said: str) -> None:
+    assert said.splitlines() == [
+        "ok | It is raining in Oslo.",
+        "completed",
+        "resumed after turn 1",
+        "ok | It is raining in Bergen.",
+        "completed",
+    ]
+
+
+def tools_are_chosen_by_name(said: str) -> None:
+    lines = said.splitlines()
+    assert lines[:2] == ["('read_file', 'grep', 'weather')", "('weather',)"]
+    assert [line.split(";")[0] for line in lines[2:]] == [
+        "There are two tools called weather",
+        "upper is a plain function",
+    ]
+
+
 SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("README.md", "library"): library,
     ("docs/agents.md", "agents"): two_of_three_agents_work_at_once,
     ("docs/escape.md", "agent"): the_agent_is_watched_and_stopped,
     ("docs/hooks.md", "function"): the_stop_hook_objects_once,
+    ("docs/library.md", "all"): a_session_is_resumed_with_all_that_is_ones_own,
+    ("docs/library.md", "tools"): tools_are_chosen_by_name,
     ("docs/permissions.md", "decide"): lines_are_decided,
     ("docs/policies.md", "ask"): the_third_overload_changes_the_model,
     ("docs/policies.md", "change"): a_number_is_changed_and_checked,

@@ -81,7 +81,7 @@ def test_a_session_that_only_reads_says_so_and_names_the_remedy() -> None:
     assert isinstance(denied, Deny)
     assert denied.message == (
         "This was not allowed: this session only reads, and bash runs a program; "
-        "only the person can change that, with /mode or --yolo."
+        "only the user can change its permission mode."
     )
 
 

@@ -2,16 +2,20 @@
 
 import base64
 import struct
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
+from anthropic.types import AnthropicBetaParam, ToolUnionParam
+from anthropic.types.beta import BetaToolUnionParam
 
 from harness.events import Block, Json
+from harness.practice.betas import beta_problem
 from harness.practice.check_images import pixels
 from harness.practice.checks import check
 from harness.practice.counting import ByteCounter
 from harness.practice.rules import ServerRules
 from harness.practice.signing import sign
+from harness.practice.tool_types import TOOL_TYPES
 from tests.practice.raw_client import TOOL, request
 
 VERSION = {"anthropic-version": "2026-10-21"}
@@ -54,6 +58,17 @@ def history(*messages: Json, **changes: Any) -> Json:
     return request(messages=list(messages), tools=[TOOL]) | changes
 
 
+def system(content: Any = "Be terse.", **changes: Any) -> Json:
+    return {"role": "system", "content": content} | changes
+
+
+def form(schema: Json) -> Json:
+    return {"format": {"type": "json_schema", "schema": schema}}
+
+
+OLDER = {"anthropic-version": "2023-06-01"}
+CLOSED = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+LATER = {"type": "ephemeral", "ttl": "1h"}
 SIGNED = sign("hm", history(user("hi")), 1)
 CACHED = {"cache_control": {"type": "ephemeral"}}
 
@@ -77,6 +92,17 @@ CACHED = {"cache_control": {"type": "ephemeral"}}
         history(user(image(png(7000, 10)), text())),
         request(model="claude-haiku-4-5", messages=[user("hi"), assistant(text("Well,"))]),
         request(thinking={"type": "enabled", "budget_tokens": 1024}, max_tokens=2000),
+        history(user("hi"), system()),
+        history(user("hi"), system([text()]), system(), assistant(text()), user("so?")),
+        history(user("hi"), assistant(use()), user(result()), system(), assistant(text()), user("x")),
+        history(user("hi"), assistant({"type": "server_tool_use", "id": "s", "name": "w", "input": {}}), system()),
+        history(system([], output_config={"effort": "low"}), user("hi")),
+        request(model="claude-opus-4-0"),
+        request(output_config={"effort": "xhigh"} | form(CLOSED)),
+        request(thread=None),
+        request(tools=[{"type": "bash_20250124", "name": "bash"}, {"type": "mcp_toolset", "mcp_server_name": "m"}]),
+        request(tools=[TOOL | {"type": "custom", "strict": True, "eager_input_streaming": True}]),
+        history(user(text() | {"cache_control": LATER}, text() | CACHED)),
     ],
 )
 def test_valid_requests_are_taken(body: Json) -> None:
@@ -97,6 +123,107 @@ def test_valid_requests_are_taken(body: Json) -> None:
         (
             request(model="claude-opus-5", max_tokens=128_001),
             "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-opus-5",
+        ),
+        (
+            history(user("hi"), system(), model="claude-sonnet-5"),
+            "role 'system' is not supported on this model",
+        ),
+        (
+            history(system(), user("hi")),
+            (
+                "messages.0: use the top-level 'system' parameter for the initial system prompt; the directive-only "
+                "form (content: [] with output_config) is accepted at any position"
+            ),
+        ),
+        (
+            history(user("hi"), assistant(use()), system(), user(result())),
+            (
+                "messages.2: a `system` message must follow a `user` message, or an `assistant` message that ends in "
+                "server tool use"
+            ),
+        ),
+        (
+            history(user("hi"), system(), user("there")),
+            "messages.1: a `system` message must be the last, or be followed by an `assistant` message",
+        ),
+        (
+            history(user("hi"), system([image()])),
+            "messages.1.content.0: `image` blocks are not permitted in `system` messages",
+        ),
+        (history(user("hi"), system(name="x")), "messages.1.name: Extra inputs are not permitted"),
+        (
+            history(user("hi"), system([])),
+            "messages.1: all messages must have non-empty content except for the optional final assistant message",
+        ),
+        (
+            request(tools=[{"type": "function", "function": {}}]),
+            "tools.0: Input tag 'function' found using 'type' does not match any of the expected tags: "
+            + ", ".join(f"'{name}'" for name in sorted((*TOOL_TYPES, "custom"))),
+        ),
+        (
+            request(tools=[{"type": "bash_20250124", "name": "shell"}]),
+            "tools.0.bash_20250124.name: Input should be 'bash'",
+        ),
+        (request(tools=[TOOL | {"parameters": {}}]), "tools.0.custom.parameters: Extra inputs are not permitted"),
+        (
+            request(tool_choice={"type": "any"}),
+            "tool_choice: tool_choice may only be specified while providing tools",
+        ),
+        (
+            request(tools=[TOOL], tool_choice={"type": "auto", "disable_parallel_tool_use": "no"}),
+            "tool_choice.auto.disable_parallel_tool_use: Input should be a valid boolean",
+        ),
+        (
+            request(tools=[TOOL], tool_choice={"type": "any"}, thinking={"type": "adaptive"}),
+            "Thinking may not be enabled when tool_choice forces tool use.",
+        ),
+        (request(stop_sequences="x"), "stop_sequences: Input should be a valid array"),
+        (request(stop_sequences=["x", 1]), "stop_sequences.1: Input should be a valid string"),
+        (request(stop_sequences=[" "]), "stop_sequences: each stop sequence must contain non-whitespace"),
+        (
+            request(output_config={"effort": "huge"}),
+            "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'",
+        ),
+        (request(output_config={"size": 1}), "output_config.size: Extra inputs are not permitted"),
+        (
+            request(output_config={"format": {"type": "json"}}),
+            "output_config.format.type: Input should be 'json_schema'",
+        ),
+        (
+            request(output_config={"format": {"type": "json_schema"}}),
+            "output_config.format.schema: Field required",
+        ),
+        (
+            request(
+                output_config=form(
+                    {"type": "object", "properties": {"a": {"type": "object"}}}
+                    | CLOSED
+                    | {"$defs": {"b": {"type": "object"}}}
+                )
+            ),
+            "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false",
+        ),
+        (
+            request(
+                output_config=form(CLOSED | {"properties": {"a": {"type": "integer", "minimum": 1, "maximum": 2}}})
+            ),
+            "output_config.format.schema: For 'integer' type, properties maximum, minimum are not supported",
+        ),
+        (
+            request(thinking={"type": "adaptive", "display": "big"}),
+            "thinking.adaptive.display: Input should be 'summarized' or 'omitted'",
+        ),
+        (
+            history(user(text() | CACHED, text() | {"cache_control": LATER})),
+            (
+                "messages.0.content.1.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' "
+                "cache_control block. Note that blocks are processed in the following order: `tools`, `system`, "
+                "`messages`."
+            ),
+        ),
+        (
+            history(user(text() | {"cache_control": {"type": "ephemeral", "ttl": "1d"}})),
+            "messages.0.content.0.cache_control.ttl: Input should be '5m' or '1h'",
         ),
         (request(thinking={"type": "on"}), "thinking.type: Input should be 'adaptive', 'enabled' or 'disabled'"),
         (
@@ -290,6 +417,54 @@ def test_an_unknown_model_is_not_found() -> None:
 def test_the_version_header_is_required_and_older_versions_allow_sampling() -> None:
     assert said(request(), headers={}) == "400 anthropic-version: header is required"
     assert said(request(temperature=0.5), headers={"anthropic-version": "2023-06-01"}) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (request(temperature=0.5), None),
+        (request(temperature=5), "temperature: range: 0..1"),
+        (request(temperature="warm"), "temperature: Input should be a valid number"),
+        (request(top_p=1.5), "top_p: range: 0..1"),
+        (request(top_k=-1), "top_k: Input should be greater than or equal to 0"),
+        (request(model="claude-opus-4-7", temperature=0.5), "`temperature` is deprecated for this model."),
+        (request(model="claude-opus-4-7", temperature=1), None),
+        (
+            request(temperature=1, top_p=0.9),
+            "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+        ),
+        (
+            request(temperature=0.5, thinking={"type": "adaptive"}),
+            (
+                "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode. Please consult our "
+                "documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
+            ),
+        ),
+        (request(temperature=1, thinking={"type": "adaptive"}), None),
+    ],
+)
+def test_sampling_has_its_ranges_in_the_versions_that_have_it(body: Json, message: str | None) -> None:
+    assert said(body, headers=OLDER) == (None if message is None else f"400 {message}")
+
+
+def test_betas_are_known_ones() -> None:
+    unknown = said(request(), headers=VERSION | {"anthropic-beta": "pdfs-2024-09-25, telepathy-2026-01-01"})
+    assert unknown is not None
+    assert unknown.startswith("400 Unexpected value(s) `telepathy-2026-01-01` for the `anthropic-beta` header.")
+    rules = ServerRules(betas=frozenset({"telepathy-2026-01-01"}))
+    assert said(request(), rules, headers=VERSION | {"anthropic-beta": "telepathy-2026-01-01"}) is None
+
+
+def test_every_beta_of_the_sdk_is_known() -> None:
+    listed = next(each for each in get_args(AnthropicBetaParam) if each is not str)
+    assert beta_problem(get_args(listed)) is None
+
+
+def test_every_type_of_tool_of_the_sdk_is_known() -> None:
+    for tool in (*get_args(ToolUnionParam), *get_args(BetaToolUnionParam)):
+        for type_ in get_args(get_args(get_type_hints(tool, include_extras=True)["type"])[0]):
+            if isinstance(type_, str) and type_ != "custom":
+                assert type_ in TOOL_TYPES
 
 
 def test_the_window_is_measured_by_the_real_size() -> None:

@@ -1,6 +1,8 @@
 """The proxy, with a practice server as the real API behind it."""
 
 import asyncio
+import gzip
+import json
 from collections.abc import AsyncIterator
 
 import httpx2
@@ -81,6 +83,14 @@ async def test_errors_and_other_paths_pass(upstream: PracticeServer) -> None:
         refused = await post(proxy.base_url, request(model="none"))
         assert refused.status == 404
         assert refused.headers["request-id"] == refused.json["request_id"]
+
+
+async def test_a_request_in_gzip_meets_its_fault_too(upstream: PracticeServer) -> None:
+    script = Script.parse('[[reply]]\nstatus = 529\nwhen = "Hello"')
+    body, headers = gzip.compress(json.dumps(request()).encode()), HEADERS | {"content-encoding": "gzip"}
+    async with FaultProxy(upstream.base_url, script=script) as proxy:
+        assert (await post(proxy.base_url, body, headers=headers)).status == 529
+        assert (await post(proxy.base_url, body, headers=headers)).status == 200
 
 
 async def test_a_status_fault_does_not_ask_upstream(upstream: PracticeServer) -> None:

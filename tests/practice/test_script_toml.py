@@ -84,7 +84,7 @@ def test_a_call_can_stand_many_times_each_with_its_number() -> None:
 def test_the_server_and_the_chance() -> None:
     script = Script.parse(
         'after = "repeat"\n[server]\nwindow = 900\nmax_output = 80\nkey = "k"\nmodels = ["claude-opus-4-5", "mine"]\n'
-        'checks = "off"\noverflow = "error"\nkey_required = false\nbind_thinking = true\n'
+        'checks = "off"\noverflow = "error"\nkey_required = false\nbind_thinking = true\nbetas = ["new-2027-01-01"]\n'
         '[chance]\nprobability = 0.5\nseed = 3\nfaults = ["reset"]'
     )
     assert script.after is After.REPEAT
@@ -94,6 +94,7 @@ def test_the_server_and_the_chance() -> None:
     assert (model.window, model.max_output, model.strict_overflow) == (900, 80, True)
     assert script.rules.model("practice-1") is None
     assert not script.rules.strict
+    assert script.rules.betas == {"new-2027-01-01"}
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -1,16 +1,18 @@
 """The server seen as bytes: what it answers, and that nothing of it stays behind."""
 
 import asyncio
+import gzip
 import json
 import socket
 from typing import Any
 
+import anthropic
 import pytest
 
 from harness.events import Json
 from harness.practice.exchange import Exchange
 from harness.practice.replies import ScriptedReply, say
-from harness.practice.rules import ServerRules
+from harness.practice.rules import ServedModel, ServerRules
 from harness.practice.script import Play, Script, Step
 from harness.practice.server import PracticeServer
 from tests.practice.raw_client import HEADERS, post, request
@@ -125,6 +127,84 @@ async def test_what_is_not_json_is_refused(body: bytes) -> None:
         seen = await post(server.base_url, body)
     assert seen.status == 400
     assert seen.json["error"]["message"].startswith("The request body is not valid JSON")
+
+
+def gzipped(content: bytes, encoding: str = "gzip") -> dict[str, Any]:
+    return {"body": gzip.compress(content), "headers": HEADERS | {"content-encoding": encoding}}
+
+
+async def test_a_body_in_gzip_is_read() -> None:
+    async with PracticeServer(Echo()) as server:
+        seen = await post(server.base_url, **gzipped(json.dumps(request(stream=False)).encode()))
+    assert seen.json["content"][0]["text"] == "You said Hello"
+    assert server.requests[0].body["max_tokens"] == 100
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "code"),
+    [
+        (gzipped(b" " * (33 * 1024 * 1024)), 413, "request_body_too_large_after_decoding"),
+        (gzipped(b"{}", "br"), 400, "request_body_encoding_unsupported"),
+        ({"body": b"{}", "headers": HEADERS | {"content-encoding": "gzip"}}, 400, "request_body_encoding_invalid"),
+        (gzipped(b"{}") | {"body": gzip.compress(b"{}")[:-9]}, 400, "request_body_encoding_invalid"),
+    ],
+)
+async def test_a_body_that_cannot_be_decoded_is_refused(sent: dict[str, Any], status: int, code: str) -> None:
+    async with PracticeServer(Echo()) as server:
+        seen = await post(server.base_url, **sent)
+    assert (seen.status, seen.json["error"]["details"]) == (status, {"error_code": code})
+
+
+async def test_models_come_in_pages() -> None:
+    ids = ["a", "b", "c", "d", "e"]
+    rules = ServerRules(models=tuple(ServedModel(id, 100, 10) for id in ids))
+
+    async def page(server: PracticeServer, query: str) -> tuple[str, bool, str | None, str | None]:
+        seen = (await post(server.base_url, path=f"/v1/models?{query}", method="GET")).json
+        return "".join(model["id"] for model in seen["data"]), seen["has_more"], seen["first_id"], seen["last_id"]
+
+    async with PracticeServer(rules=rules) as server:
+        assert await page(server, "") == ("abcde", False, "a", "e")
+        assert await page(server, "limit=2") == ("ab", True, "a", "b")
+        assert await page(server, "limit=2&after_id=b") == ("cd", True, "c", "d")
+        assert await page(server, "limit=2&after_id=d") == ("e", False, "e", "e")
+        assert await page(server, "limit=2&before_id=d") == ("bc", True, "b", "c")
+        assert await page(server, "after_id=e") == ("", False, None, None)
+        for query in ("limit=0", "limit=x", "limit=1001", "after_id=zzz"):
+            assert (await post(server.base_url, path=f"/v1/models?{query}", method="GET")).status == 400
+        client = anthropic.AsyncAnthropic(base_url=server.base_url, api_key="key", max_retries=0)
+        async with client:
+            assert [model.id async for model in client.models.list(limit=2)] == ids
+
+
+async def test_a_model_has_its_aliases() -> None:
+    async with PracticeServer(Echo()) as server:
+        seen = await post(server.base_url, path="/v1/models/claude-opus-4-0", method="GET")
+    assert seen.json["id"] == "claude-opus-4"
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/messages/batches", "/v1/messages/batches/b1/results", "/v1/files", "/v1/skills/x"]
+)
+async def test_what_this_server_does_not_have_is_named(path: str) -> None:
+    async with PracticeServer(Echo()) as server:
+        seen = await post(server.base_url, path=path)
+    assert (seen.status, seen.json["error"]["type"]) == (404, "not_found_error")
+    assert seen.json["error"]["message"].startswith("The practice server has no ")
+
+
+async def test_headers_that_come_in_several_lines_are_one() -> None:
+    content = json.dumps(request()).encode()
+    lines = ["POST /v1/messages HTTP/1.1", "host: x", f"content-length: {len(content)}", "connection: close"]
+    lines += [f"{name}: {value}" for name, value in HEADERS.items()]
+    lines += ["anthropic-beta: pdfs-2024-09-25", "anthropic-beta: nonsense-1"]
+    async with PracticeServer(Echo()) as server:
+        reader, writer = await asyncio.open_connection(*_address(server))
+        writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + content)
+        answer = await reader.read()
+        writer.close()
+    assert server.requests[0].headers["anthropic-beta"] == "pdfs-2024-09-25, nonsense-1"
+    assert b"Unexpected value(s) `nonsense-1`" in answer
 
 
 async def test_a_body_over_32_megabytes_is_refused() -> None:

@@ -1,5 +1,6 @@
 """What each kind of fault is answered with (recovery B, C5, D5, E1, E11, F2, F3, G2; §8)."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,8 @@ from harness.recovery import (
     decide,
 )
 from harness.recovery.responses import RESPONSES
+from harness.recovery.state import OneOff
+from harness.recovery.wording import advice
 from tests.recovery.cases import (
     ANSWER,
     CALL,
@@ -50,12 +53,14 @@ POSTS_UNTIL_THE_END = {
     Kind.TIMEOUT: (11, Code.API_ERROR),
     Kind.NETWORK: (11, Code.API_ERROR),
     Kind.STALE_SOCKET: (11, Code.API_ERROR),
-    Kind.MALFORMED_RESPONSE: (11, Code.API_ERROR),
+    Kind.MALFORMED_RESPONSE: (3, Code.API_ERROR),
     Kind.UNKNOWN: (2, Code.API_ERROR),
     Kind.QUOTA_EXHAUSTED: (1, Code.API_ERROR),
     Kind.TLS: (1, Code.API_ERROR),
     Kind.BILLING: (1, Code.API_ERROR),
     Kind.MODEL_NOT_FOUND: (1, Code.API_ERROR),
+    Kind.WRONG_ADDRESS: (1, Code.API_ERROR),
+    Kind.CACHE_MARKS: (2, Code.API_ERROR),
     Kind.AUTH: (2, Code.API_ERROR),
     Kind.HISTORY_INVALID: (2, Code.API_ERROR),
     Kind.SIGNATURE: (2, Code.API_ERROR),
@@ -69,8 +74,19 @@ POSTS_UNTIL_THE_END = {
 }
 """Requests that are sent when the same fault comes for ever, and how the turn ends. Written from the requirements."""
 
-RETRIED = {kind for kind, (posts, _) in POSTS_UNTIL_THE_END.items() if posts == 11} | {Kind.UNKNOWN}
-TERMINAL = [Kind.AUTH, Kind.BILLING, Kind.QUOTA_EXHAUSTED, Kind.TLS, Kind.MODEL_NOT_FOUND, Kind.REFUSAL]
+RETRIED = {kind for kind, (posts, _) in POSTS_UNTIL_THE_END.items() if posts == 11} | {
+    Kind.UNKNOWN,
+    Kind.MALFORMED_RESPONSE,
+}
+TERMINAL = [
+    Kind.AUTH,
+    Kind.BILLING,
+    Kind.QUOTA_EXHAUSTED,
+    Kind.TLS,
+    Kind.MODEL_NOT_FOUND,
+    Kind.WRONG_ADDRESS,
+    Kind.REFUSAL,
+]
 
 
 def test_every_kind_of_fault_has_an_answer_and_an_expectation() -> None:
@@ -394,3 +410,18 @@ def test_the_waiting_of_a_turn_is_limited_and_nothing_is_slept_before_giving_up(
 def test_the_last_attempt_is_not_followed_by_a_wait() -> None:
     played = play(for_ever(OVERLOADED))
     assert len(played.waits) == played.posts - 1
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_without_a_user_no_advice_names_a_command(kind: FaultKind) -> None:
+    spent = {"retries": 10, "tried": frozenset(OneOff), "compacted": True, "lowered": 9, "continuations": 9}
+    decision = decide(replace(FRESH, attended=False, **spent), fault(kind), LIMITS, ORDINARY)  # type: ignore[arg-type]
+    assert isinstance(decision, Stop)
+    assert not re.search(r"(?<!\w)/[a-z]+", decision.reason), decision.reason
+    assert not re.search(r"(?<!\w)/[a-z]+", advice(kind, attended=False))
+
+
+@pytest.mark.parametrize(("most", "words"), [(1, "gave up after 1 retry;"), (2, "gave up after 2 retries;")])
+def test_one_retry_is_one(most: int, words: str) -> None:
+    decision = decide(replace(FRESH, retries=most), SERVER, replace(LIMITS, retries_per_request=most), ORDINARY)
+    assert words in decision.reason

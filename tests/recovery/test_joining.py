@@ -1,17 +1,22 @@
 """One text out of an answer that came in pieces (recovery D2)."""
 
+from itertools import pairwise
 from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.recovery.joining import MIN_OVERLAP, MIN_VARIETY, joined, overlap
+from harness.recovery.joining import MIN_OVERLAP, MIN_VARIETY, Continuation, overlap, repeated
 
 SENTENCE = "The configuration is read in one place, "
 narrow = st.text(st.sampled_from("ab\n"), max_size=60)
 wide = st.text(max_size=60)
 distinct = st.text(st.characters(min_codepoint=0x3040, max_codepoint=0x30FF), min_size=1, max_size=40)
+
+
+def joined(kept: str, more: str) -> str:
+    return kept + more[repeated(kept, more) :]
 
 
 def longest_agreement(kept: str, more: str) -> int:
@@ -49,8 +54,8 @@ def test_either_piece_may_be_empty(kept: str, more: str) -> None:
 def test_nothing_of_either_piece_is_lost(pieces: tuple[str, str]) -> None:
     kept, more = pieces
     whole = joined(kept, more)
-    assert whole.endswith(more) or whole.strip().endswith(more.strip())
-    assert kept.strip() in whole
+    assert whole.startswith(kept)
+    assert "".join(whole.split()).endswith("".join(more.split()))
 
 
 @given(words=st.lists(distinct, min_size=2, max_size=6, unique=True), back=st.integers(0, 60))
@@ -67,6 +72,60 @@ def test_a_text_cut_anywhere_and_continued_a_little_earlier_is_whole_again(words
 def test_pieces_join_to_the_same_text_from_the_left_and_from_the_right(words: list[str]) -> None:
     a, b, c = SENTENCE + words[0], words[1] + SENTENCE, words[2]
     assert joined(joined(a, b), c) == joined(a, joined(b, c)) == a + b + c
+
+
+@st.composite
+def continued(draw: st.DrawFn) -> tuple[str, str]:
+    """A text that was kept, and what came then: anything, its last part again, or all of it."""
+    kept = draw(narrow | wide | st.just(SENTENCE))
+    begins = draw(st.integers(0, len(kept)))
+    return kept, draw(st.sampled_from(["", "\n", kept[:begins], kept[begins:], kept, "\n " + kept])) + draw(
+        narrow | wide
+    )
+
+
+@given(pieces=continued(), cuts=st.sets(st.integers(0, 100)), broke_off=st.booleans())
+def test_what_is_handed_out_piece_by_piece_is_what_is_new(
+    pieces: tuple[str, str], cuts: set[int], broke_off: bool
+) -> None:
+    kept, more = pieces
+    places = [0, *sorted(cut for cut in cuts if cut < len(more)), len(more)]
+    continuation = Continuation(kept, broke_off=broke_off)
+    shown = [continuation.add(more[begin:end]) for begin, end in pairwise(places)]
+    shown.append(continuation.end(whole=True))
+    known = repeated(kept, more, broke_off=broke_off)
+    assert "".join(shown) == more[known:]
+    assert continuation.repeated == known
+
+
+@given(kept=wide.filter(str.strip), cut=st.integers(0, 60))
+def test_a_piece_that_breaks_off_while_it_repeats_shows_nothing(kept: str, cut: int) -> None:
+    continuation = Continuation(kept)
+    piece = kept[:cut]
+    assert continuation.add(piece) + continuation.end(whole=False) == ""
+    assert continuation.repeated == len(piece)
+
+
+@given(answer=wide.filter(str.strip), cut=st.integers(1, 60))
+def test_after_a_break_any_whole_repetition_is_one_however_short(answer: str, cut: int) -> None:
+    kept = answer[:cut]
+    if kept.strip():
+        assert (kept + answer[repeated(kept, answer, broke_off=True) :]).split() == answer.split()
+
+
+@pytest.mark.parametrize("kept", ["Done.", "--", "I look.\n"])
+def test_the_same_words_and_no_others_are_a_repetition_however_short(kept: str) -> None:
+    assert kept + kept[repeated(kept, kept) :] == kept
+
+
+def test_a_megabyte_that_begins_again_in_small_pieces_is_held_back_in_linear_time() -> None:
+    kept = "".join(f"{number} of many lines\n" for number in range(50_000))
+    continuation = Continuation(kept)
+    began = process_time()
+    shown = [continuation.add(kept[at : at + 5]) for at in range(0, len(kept), 5)]
+    assert "".join(shown) == ""
+    assert continuation.add("and more") == "and more"
+    assert process_time() - began < 5
 
 
 def test_an_answer_that_starts_again_replaces_what_was_kept() -> None:

@@ -194,7 +194,8 @@ def test_an_empty_reply_is_asked_again_once_and_never_kept(words: str) -> None:
     assert isinstance(first, Continue)
     assert (first.keep, first.nudge) == ((), Nudge.EMPTY_REPLY)
     played = play(for_ever(reply(words)))
-    assert (played.posts, played.end) == (2, Code.COMPLETED)
+    assert (played.posts, played.end) == (2, Code.EMPTY_ANSWER)
+    assert "empty" in played.last.reason
 
 
 def test_behind_complete_text_of_a_broken_stream_an_empty_reply_says_that_nothing_is_missing() -> None:

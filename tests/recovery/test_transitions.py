@@ -9,7 +9,20 @@ from harness.events import FaultKind, TransitionCode
 from harness.recovery import Decision, RecoveryLimits, Stop, after_tools, at_the_end, before_request
 from harness.recovery.compaction import CompactionHealth
 from harness.recovery.transitions import TRANSITIONS, Kind, exit_code
-from tests.recovery.cases import ANSWER, CUT, FRESH, LIMITS, MALFORMED, ORDINARY, SERVER, TOO_LONG, TOOLS, fault, play
+from tests.recovery.cases import (
+    ANSWER,
+    CUT,
+    FRESH,
+    LIMITS,
+    MALFORMED,
+    ORDINARY,
+    SERVER,
+    TOO_LONG,
+    TOOLS,
+    fault,
+    play,
+    reply,
+)
 
 Code = TransitionCode
 
@@ -33,7 +46,7 @@ BASE = {
     "max_turns",
 }
 NEWER = {"api_error", "compaction_thrash", "malformed_tool_use", "budget_exhausted", "failure_budget_paused"}
-ESCAPE = {"loop_stopped"}
+OWN = {"loop_stopped", "wait_limit", "empty_answer"}
 CONTINUES = {
     "next_turn",
     "max_output_tokens_escalate",
@@ -60,10 +73,12 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.PROMPT_TOO_LONG: lambda: play([TOO_LONG] * 2).last,
     Code.IMAGE_ERROR: lambda: play([fault(FaultKind.MEDIA)] * 2).last,
     Code.MALFORMED_TOOL_USE: lambda: play([MALFORMED] * 3).last,
+    Code.EMPTY_ANSWER: lambda: play([reply("")] * 2).last,
     Code.ABORTED_STREAMING: lambda: play([fault(FaultKind.CANCELLED)]).last,
     Code.ABORTED_TOOLS: lambda: after_tools(FRESH, LIMITS, interrupted=True),
     Code.FAILURE_BUDGET_PAUSED: lambda: after_tools(FRESH, LIMITS, interrupted=False, paused="the budget is used up"),
     Code.LOOP_STOPPED: lambda: after_tools(FRESH, LIMITS, interrupted=False, stuck="bash repeats itself"),
+    Code.WAIT_LIMIT: lambda: after_tools(FRESH, LIMITS, interrupted=False, waited="the job does not end"),
     Code.HOOK_STOPPED: lambda: after_tools(FRESH, LIMITS, interrupted=False, hooked="guard: not here"),
     Code.STOP_HOOK_BLOCKING: lambda: at_the_end(DONE, LIMITS, objection="the tests fail"),
     Code.STOP_HOOK_PREVENTED: lambda: at_the_end(DONE, LIMITS, prevented="enough for today"),
@@ -75,8 +90,8 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
 """One way to each code that the policy gives. None of them is left to the executor."""
 
 
-def test_the_seventeen_base_codes_the_five_newer_ones_and_that_of_the_escape_mechanism_exist() -> None:
-    assert {str(code) for code in Code} == BASE | NEWER | ESCAPE
+def test_the_seventeen_base_codes_the_five_newer_ones_and_ours_exist() -> None:
+    assert {str(code) for code in Code} == BASE | NEWER | OWN
     assert len(BASE) + len(NEWER) == 22
 
 
@@ -112,12 +127,14 @@ def test_every_code_that_goes_on_names_what_ends_it() -> None:
         (Code.PROMPT_TOO_LONG, 1),
         (Code.IMAGE_ERROR, 1),
         (Code.MALFORMED_TOOL_USE, 1),
+        (Code.EMPTY_ANSWER, 1),
         (Code.MAX_TURNS, 3),
         (Code.BUDGET_EXHAUSTED, 3),
         (Code.BLOCKING_LIMIT, 3),
         (Code.COMPACTION_THRASH, 3),
         (Code.FAILURE_BUDGET_PAUSED, 3),
         (Code.LOOP_STOPPED, 3),
+        (Code.WAIT_LIMIT, 3),
         (Code.STOP_HOOK_PREVENTED, 3),
         (Code.HOOK_STOPPED, 3),
         (Code.ABORTED_STREAMING, 130),

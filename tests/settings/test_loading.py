@@ -79,6 +79,7 @@ SAMPLE = {
     "memory": "no",
     "checkpoints": "no",
     "shared_gate": "no",
+    "retry_share": "0.5",
     "permission_mode": "deny",
     "practice_script": "script.toml",
     "state_dir": "state",

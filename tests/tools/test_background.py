@@ -53,7 +53,7 @@ class Shelf:
             raise UnknownCommand(f"There is no command {id!r} in the background; there are b1, b2.")
         if from_byte == 9:
             raise PermissionError(13, "Permission denied")
-        return CommandText(RUNS, "compiling\nlinking\n", 1_100, 1_200)
+        return CommandText(self.next, "compiling\nlinking\n", 1_100, 1_200)
 
     async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
         self.asked.append((id, tell))
@@ -164,6 +164,25 @@ async def test_reading_shows_the_text_and_where_to_read_on(context: ToolContext)
         "compiling\nlinking\n\n[b1: runs; bytes 1,100 to 1,200 of 1,200; from_byte=1200 reads on]"
     )
     assert shelf.asked == [("b1", 2, None)]
+
+
+@pytest.mark.parametrize(
+    ("row", "as_of", "undated"),
+    [
+        (RUNS, None, False),
+        (WAITS, None, False),
+        (ENDED, 1.0, False),
+        (replace(ENDED, since=0.0), None, True),
+        (replace(ENDED, end=CommandEnd.LOST, exit_code=None), None, True),
+        (replace(RUNS, state=CommandState.HANDED_OVER), None, False),
+        (replace(RUNS, state=CommandState.HANDED_OVER, since=0.0), None, True),
+    ],
+)
+async def test_an_output_is_of_when_its_command_ended(
+    row: CommandRow, as_of: float | None, undated: bool, context: ToolContext
+) -> None:
+    result = await call(tools(Shelf(next=row))["read_background"], context, id="b1")
+    assert (result.as_of, result.undated) == (as_of, undated)
 
 
 @pytest.mark.parametrize(

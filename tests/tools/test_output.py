@@ -141,3 +141,29 @@ def test_errors_are_cut_only_where_cutting_everything_else_is_not_enough(
     least = sum(length if at in spared else min(length, SMALLEST_CUT) for at, length in enumerate(lengths))
     if least <= most:
         assert all(shown[at] == text for at, text in enumerate(texts) if at in spared)
+
+
+@settings(max_examples=200)
+@given(
+    lines=st.lists(st.text("ab\u2026", max_size=12), max_size=60),
+    ended=st.booleans(),
+    cut=st.integers(1, 40),
+    limit=st.integers(1, 60),
+    most=st.integers(1, 80),
+)
+def test_the_beginning_is_whole_lines_and_the_count_that_of_all(
+    lines: list[str], ended: bool, cut: int, limit: int, most: int
+) -> None:
+    text = "\n".join(lines) + ("\n" if ended and lines else "")
+    data = text.encode()
+    with TemporaryDirectory() as folder:
+        output = Output(limit, Path(folder) / "o")
+        for start in range(0, len(data), cut):
+            output.feed(data[start : start + cut])
+        shown, count = output.beginning(most)
+        output.finish()
+    assert count == len(text.splitlines())
+    if shown != text:
+        assert len(shown) <= most + 1
+        assert shown.endswith("\n") or shown.count("\n") == 0
+        assert text.startswith(shown.removesuffix("…"))

@@ -12,7 +12,7 @@ from harness.processes import Finished, LeftOver, Limits
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.reading import read_file_tool
-from harness.tools.shell import bash_tool, judge, shell_environment
+from harness.tools.shell import DETAIL_CHARACTERS, bash_tool, judge, shell_environment
 from harness.tools.tool import ToolContext, ToolResult
 
 pytestmark = pytest.mark.anyio
@@ -162,3 +162,15 @@ async def test_the_question_cannot_be_dressed_up(context: ToolContext) -> None:
     shown = tool.preview(context, tool.parse({"command": command}))
     assert shown == r"rm -rf x # \x1b[2K\rls \u202e"
     assert tool.summarise({"command": command}) == shown.strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "count"), [("seq 20000", 20_000), ("seq 100", 100), ("printf 'a\\nb'", 2), ("true", 0)]
+)
+async def test_all_lines_are_counted_however_few_are_kept_to_be_shown(
+    context: ToolContext, limits: Limits, line: str, count: int
+) -> None:
+    result = await bash(context, limits, line)
+    assert result.detail_of == count
+    assert len(result.detail) <= DETAIL_CHARACTERS
+    assert result.detail.split() == [str(n) for n in range(1, len(result.detail.split()) + 1)] or "printf" in line

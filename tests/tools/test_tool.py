@@ -3,6 +3,8 @@
 import ast
 import asyncio
 import threading
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -149,3 +151,44 @@ def test_no_tool_of_ours_forgets_to_say_how_it_failed() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "ToolResult":
                 broken = "ToolOutcome.BROKEN" in map(ast.unparse, node.args)
                 assert not broken or "category" in {keyword.arg for keyword in node.keywords}, f"{path}:{node.lineno}"
+
+
+def yields(number: int) -> Iterator[int]:
+    """Numbers."""
+    yield from range(number)
+
+
+async def yields_later(number: int) -> AsyncIterator[int]:
+    """Numbers."""
+    yield number
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (yields, "the tool yields is a generator; let it return"),
+        (yields_later, "the tool yields_later is a generator; let it return"),
+        (partial(yields, 2), "is no function; put @tool above a def"),
+        (int, "is no function"),
+        (add, "add is a tool already"),
+    ],
+)
+def test_what_cannot_become_a_tool_is_told_in_one_sentence(function: Any, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        tool(function)
+
+
+async def test_a_generator_that_comes_back_is_a_failure_and_no_text_and_a_coroutine_is_waited_for(
+    context: ToolContext,
+) -> None:
+    async def later() -> str:
+        return "waited for"
+
+    @tool
+    def returns(what: str) -> Any:
+        """Return something."""
+        return later() if what == "coroutine" else yields(3)
+
+    told = await returns.run(context, returns.parse({"what": "generator"}))
+    assert (told.outcome, "it returned a generator; let it return a text" in told.content) == (ToolOutcome.BROKEN, True)
+    assert (await returns.run(context, returns.parse({"what": "coroutine"}))).content == "waited for"

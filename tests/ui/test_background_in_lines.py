@@ -1,5 +1,6 @@
 """What works in the background, in the plain REPL: it arrives by itself, and the person can look, keep and kill."""
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ import pytest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.ui.processes import gone
-from tests.ui.program import Place, Terminal, run
+from tests.ui.program import Place, Terminal, end_of, run, start
 
 pytestmark = pytest.mark.anyio
 
@@ -175,10 +176,52 @@ async def test_one_prompt_waits_for_its_agents_and_says_what_they_brought(place:
     assert '✓ a1 "count" answered' in ended.err
 
 
-async def test_one_prompt_ends_what_it_left_in_the_background_and_says_so(place: Place) -> None:
-    async with PracticeServer(script=Script.parse(BEGINS)) as server:
-        ended = await run(Place(place.folder, server.base_url), "-p", "begin", "--yolo")
+HEARS = (
+    BEGINS
+    + """
+[[reply]]
+when = { text = "was stopped" }
+text = "I heard that it was stopped."
+"""
+)
+
+
+async def test_one_prompt_waits_for_its_commands_and_the_model_says_what_came_of_them(place: Place) -> None:
+    async with PracticeServer(script=Script.parse(ARRIVES)) as server:
+        process = await start(Place(place.folder, server.base_url), "-p", "begin", "--yolo")
+        process.stdin.close()
+        async with asyncio.timeout(20):
+            assert "waiting for b1 " in (waited := (await process.stderr.readline()).decode())
+        assert "at most 5 min (background_wait_s)" in waited
+        (place.folder / "go").touch()
+        ended = await end_of(process)
+    assert (ended.code, ended.out) == (0, "It runs.\nI heard that it is over.\n")
+    assert '✓ b1 "' in ended.err
+
+
+@pytest.mark.parametrize("form", [("-p", "begin"), ()])
+async def test_what_takes_longer_than_the_bound_is_ended_and_that_is_said_and_heard(
+    place: Place, form: tuple[str, ...]
+) -> None:
+    async with PracticeServer(script=Script.parse(HEARS)) as server:
+        here = Place(place.folder, server.base_url)
+        ended = await run(
+            here, *form, "--yolo", stdin="" if form else "begin\n", env={"HARNESS_BACKGROUND_WAIT_S": "0.3"}
+        )
+    assert ended.code == 0
+    said = ended.err if form else ended.out
+    assert "! ended after 0.3 s of waiting (background_wait_s): b1 " in said
+    assert "was stopped after" in said
+    assert "I heard that it was stopped." in ended.out
+    await gone(command(place))
+
+
+async def test_with_a_wait_of_0_nothing_is_waited_for_and_that_is_said(place: Place) -> None:
+    async with PracticeServer(script=Script.parse(HEARS)) as server:
+        here = Place(place.folder, server.base_url)
+        ended = await run(here, "-p", "begin", "--yolo", env={"HARNESS_BACKGROUND_WAIT_S": "0"})
     assert (ended.code, ended.out) == (0, "It runs.\n")
+    assert "! not waited for (background_wait_s = 0): b1 " in ended.err
     assert "was stopped after" in ended.err
     await gone(command(place))
 

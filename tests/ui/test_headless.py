@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,6 +146,63 @@ async def test_a_signal_ends_the_turn_and_keeps_what_arrived(place: Place, numbe
     assert json.loads(ended.out.splitlines()[-1])["result"] != ""
     assert "Traceback" not in ended.err
     assert '"turn_ended"' in journal(place)
+
+
+TYPED = re.compile(r"(?<![\w.~])/[a-z]+\b|\bEsc\b|Ctrl-|/mode")
+"""What only a conversation has."""
+BAD_ENDS = {
+    "server": (fails(500, times='"forever"'), {"max_retries": 1}, "gave up after 1 retry; try again later"),
+    "overloaded": (
+        fails(529, times='"forever"'),
+        {"max_retries": 0},
+        "gave up after 0 retries; try again later, or use",
+    ),
+    "model": (fails(404, type='"not_found_error"', message='"model: x"'), {}, "choose another model"),
+    "too long": (
+        fails(400, message='"prompt is too long: 210000 tokens > 200000 maximum"', times='"forever"'),
+        {},
+        "begin a new session, or ask for less at once",
+    ),
+    "too long, not shortened": (
+        fails(400, message='"prompt is too long: 210000 tokens > 200000 maximum"'),
+        {"auto_compact": False},
+        "compaction is off: begin a new session",
+    ),
+    "refusal": (says("No.", stop_reason='"refusal"'), {}, "put the request differently"),
+    "limit": (calls('{ name = "glob", input = { pattern = "*" } }'), {"max_turns": 1}, "after 1 model call with tools"),
+    "pause": (
+        calls('{ name = "bash", input = { command = "kill -9 $$" } }'),
+        {"permission_mode": "yolo", "failure_budget": 1},
+        "paused",
+    ),
+    "loop": (
+        calls('{ name = "glob", input = { pattern = "*" } }', times='"forever"'),
+        {},
+        "ask for a smaller part of the task",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ENDS)
+async def test_a_bad_end_advises_only_what_there_is_without_a_conversation(place: Place, name: str) -> None:
+    script, flags, advice = BAD_ENDS[name]
+    async with server(script) as standing:
+        ended = await answered(at(place, standing), "hi", **flags)
+    assert ended.code in (1, 3)
+    assert advice in ended.err
+    assert TYPED.findall(ended.err.replace(str(place.folder), "")) == []
+    session = Path(next(place.state.glob("sessions/*/*.jsonl"))).stem
+    goes_on = f'; to go on: harness -p --resume {session} "go on"'
+    assert (goes_on in ended.err) is not name.startswith("too long")
+
+
+async def test_a_refused_call_names_the_flag_that_allows_it(place: Place) -> None:
+    async with server(
+        calls('{ name = "write_file", input = { path = "x", content = "y" } }') + says("No.")
+    ) as standing:
+        await answered(at(place, standing), "hi")
+    told = str(standing.requests[-1].body["messages"])
+    assert "nobody is there to ask; --yolo, or a rule in permissions_allow of the settings, allows write_file" in told
 
 
 async def test_nobody_needs_to_read_to_the_end(place: Place) -> None:

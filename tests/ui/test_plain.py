@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from harness.events import (
     CheckpointMade,
+    CompactionEnded,
     Event,
     FaultKind,
     ItemStatus,
@@ -19,6 +20,7 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     PlanReminded,
+    RetryBudgetSpent,
     RetryScheduled,
     Rung,
     TextDelta,
@@ -188,3 +190,27 @@ def test_durations_and_amounts_read_well() -> None:
         "3 min 20 s",
     ]
     assert [dollars(value) for value in (0.0, 0.0123, 1.5)] == ["$0.0000", "$0.0123", "$1.50"]
+
+
+def test_that_no_retry_is_left_for_all_agents_is_one_line() -> None:
+    told = "✗ no more retries: the agents together have used all they share, 12 retries for 20 requests\n"
+    assert printed([RetryBudgetSpent(20, 12)]) == told
+    assert "1 retry for 1 request\n" in printed([RetryBudgetSpent(1, 1)])
+
+
+def test_a_compaction_that_gained_nothing_is_no_success() -> None:
+    grown = CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail="summarised")
+    assert printed([grown]) == "✗ compaction gained nothing: about 4,138 → 4,150 tokens\n"
+    assert printed([replace(grown, tokens_after=400)]).startswith("✓ compacted by summary: about 4,138 → 400 tokens")
+
+
+def test_the_output_of_a_command_of_the_users_own_is_shown_with_the_number_of_lines_that_are_not() -> None:
+    start = ToolStarted("shell-1", "bash", "seq 20000", {})
+    end = ToolEnded("shell-1", "bash", ToolOutcome.OK, "exit 0", 0.1, "1\n2\n", "/tmp/o.txt", detail_of=20_000)
+    assert printed([start, end]).splitlines()[1:] == [
+        "  1",
+        "  2",
+        "  … 19,998 more lines",
+        "  … the model was given the beginning and the end; the whole output is in /tmp/o.txt",
+    ]
+    assert len(printed([replace(start, call_id="t1"), replace(end, call_id="t1")]).splitlines()) == 1

@@ -3,9 +3,9 @@
 import re
 
 from harness.practice.improviser import phrases as say
-from harness.practice.improviser.drafting import wrapped
 from harness.practice.improviser.file_plans import reading
 from harness.practice.improviser.goals import AppendText, CreateFile, ReplaceText
+from harness.practice.improviser.meanings import wrapped
 from harness.practice.improviser.planning import Ask, Plan
 from harness.practice.improviser.results import FileText, file_text, listed_paths
 from harness.practice.improviser.setting import Setting, excerpt
@@ -41,8 +41,8 @@ def append_text(setting: Setting, goal: AppendText) -> Plan:
         return (yield from write(setting, goal.path, wrapped(goal.text)))
     if trouble := setting.trouble(result, call):
         return trouble
-    text = file_text(result)
-    if not text.whole:
+    text = file_text(result, goal.path)
+    if not text.whole or not text.clear:
         return setting.say(say.PARTLY_SEEN, path=goal.path)
     content = "".join(f"{line}\n" for line in text.lines) + wrapped(goal.text)
     last = text.lines[-1] if text.lines else ""
@@ -58,6 +58,8 @@ def replace_text(setting: Setting, goal: ReplaceText) -> Plan:
     if isinstance(read, str):
         return read
     path, text, lead = read
+    if not text.clear:
+        return setting.say(say.PARTLY_SEEN, path=path)
     old, new = _setting_line(goal, text) or (goal.old, goal.new)
     count = text.text.count(old)
     if count == 0:

@@ -9,6 +9,7 @@ from harness.practice.improviser.goals import AboutProject, Aspect, ListFiles, R
 from harness.practice.improviser.own_tools import call_of
 from harness.practice.improviser.planning import Ask, Plan, together
 from harness.practice.improviser.results import exit_code, listed_paths, output_of
+from harness.practice.improviser.schemas import properties_of, required_of
 from harness.practice.improviser.setting import Setting, fenced
 from harness.practice.improviser.values import Call, Result
 
@@ -81,8 +82,7 @@ def run_tests(setting: Setting, goal: RunTests) -> Plan:
     tally = f": {tallies[-1].strip(', ')}" if tallies else ""
     if not result.failed and not exit_code(result):
         return setting.say(say.TESTS_PASSED, command=command, tally=tally)
-    report = f"{setting.say(say.TESTS_FAILED, command=command, tally=tally)}\n\n{fenced(output or result.text)}"
-    return f"{report}\n\n{setting.say(say.CANNOT_FIX)}" if goal.wants_fix else report
+    return f"{setting.say(say.TESTS_FAILED, command=command, tally=tally)}\n\n{fenced(output or result.text)}"
 
 
 def test_command(paths: tuple[str, ...], makefile: str) -> str | None:
@@ -114,10 +114,10 @@ def about_project(setting: Setting, goal: AboutProject) -> Plan:
 def use_tool(setting: Setting, goal: UseTool) -> Plan:
     """Call somebody's own tool with arguments from the sentence."""
     tool = next(tool for tool in setting.tools.tools if tool.name == goal.name)
-    call, missing = call_of(tool, goal.clause)
+    call = call_of(tool, goal.values)
     if call is None:
-        names = missing or tuple(tool.schema.get("properties") or ())
-        example = " ".join(f"{name}=…" for name in names)
+        names = required_of(tool.schema) or tuple(properties_of(tool.schema))
+        example = ", ".join(f"{name}=…" for name in names)
         return setting.say(say.NEEDS_ARGUMENTS, tool=tool.name, names=", ".join(names), example=example)
     (result,) = yield Ask(setting.say(say.WILL_USE, tool=tool.name), (call,))
     if trouble := setting.trouble(result, call):

@@ -13,11 +13,20 @@ from typing import Any
 from harness.events import Json
 from harness.practice.improviser.arrivals import arrivals_in
 from harness.practice.improviser.language import Language, language_of
+from harness.practice.improviser.results import unwrapped
 from harness.practice.improviser.summary_form import parse_summary
 from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
 from harness.practice.user_text import UserText, kind_of, restated_request, without_reminders
 
 SHORTEST_LIMIT = 1
+_TITLE = re.compile(
+    r"\btitle generator\b|\b(?:generate|write|create|give|extract|come up with)\b.{0,60}?\btitle\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What clients ask for beside a conversation, to give it a name."""
+_AS_JSON = re.compile(
+    r"\bJSON (?:object )?with\b|\bas (?:a )?JSON\b|\breturn (?:only )?JSON\b|\"title\" field", re.IGNORECASE
+)
 DEFAULT_LIMIT = 8_000
 """Output tokens that are assumed when the request names no usable limit."""
 
@@ -33,6 +42,9 @@ class Conversation:
     continued: bool = False
     nudged: bool = False
     wants_summary: bool = False
+    titled: str | None = None
+    """What a title is wanted for; None where none is."""
+    title_as_json: bool = False
     said: str = ""
     """All that the assistant said before the answer in progress."""
     background: str = ""
@@ -126,7 +138,7 @@ class _Reader:
         text = "\n".join(
             _string(part.get("text")) for part in _blocks(block.get("content")) if part.get("type") == "text"
         )
-        self._draft().exchanges.append(Exchange(call, Result(text, failed=block.get("is_error") is True)))
+        self._draft().exchanges.append(Exchange(call, Result(unwrapped(text), failed=block.get("is_error") is True)))
 
     def _arrived(self, arrivals: tuple[Arrival, ...]) -> None:
         """Told at the end of the turn in progress; where there is none, they begin one."""
@@ -174,7 +186,7 @@ def read_request(request: Json) -> Conversation:
     for message in messages if isinstance(messages, list) else []:
         if isinstance(message, dict) and message.get("role") == "assistant":
             reader.assistant(message.get("content"))
-        elif isinstance(message, dict):
+        elif isinstance(message, dict) and message.get("role") != "system":
             reader.user(message.get("content"))
     kinds = reader.last_kinds
     asked_again = bool(kinds & {UserText.CONTINUE, UserText.NUDGE}) and UserText.PROMPT not in kinds
@@ -187,7 +199,9 @@ def read_request(request: Json) -> Conversation:
         kept="".join(reader.tail),
         continued=asked_again and UserText.CONTINUE in kinds,
         nudged=asked_again and UserText.NUDGE in kinds,
-        wants_summary=UserText.SUMMARISE in kinds or (not tools and _summarises(request.get("system"))),
+        wants_summary=UserText.SUMMARISE in kinds or (not tools and _summarises(request)),
+        titled=None if tools else _titled(request, reader.drafts),
+        title_as_json=_AS_JSON.search(_system_text(request)) is not None,
         said="\n".join(reader.said),
         background=reader.background,
         tools=tools,
@@ -200,9 +214,19 @@ def _of(past: Turn) -> _Draft:
     return _Draft(past.prompt, list(past.exchanges), said, past.answered, past.paused_after, list(past.arrivals))
 
 
-def _summarises(system: Any) -> bool:
-    text = "\n".join(_string(block.get("text")) for block in _blocks(system))
-    return kind_of(text) is UserText.SUMMARISE
+def _summarises(request: Json) -> bool:
+    return kind_of(_system_text(request)) is UserText.SUMMARISE
+
+
+def _titled(request: Json, drafts: list[_Draft]) -> str | None:
+    """The prompt for which a client wants a title: it says so in the system prompt or in a prompt before."""
+    prompts = [draft.prompt for draft in drafts if draft.prompt]
+    asked = _TITLE.search(_system_text(request)) is not None or any(_TITLE.match(prompt) for prompt in prompts[:-1])
+    return prompts[-1] if asked and prompts else None
+
+
+def _system_text(request: Json) -> str:
+    return "\n".join(_string(block.get("text")) for block in _blocks(request.get("system")))
 
 
 def _blocks(content: Any) -> Iterator[Json]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.practice.improviser import phrases as say
-from harness.practice.improviser.delegating import LONGEST_TITLE, MOST_AGENTS
+from harness.practice.improviser.delegation import LONGEST_TITLE, MOST_AGENTS
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.goals import Delegate, DelegateEach, Task
 from harness.practice.improviser.planning import Ask, Plan

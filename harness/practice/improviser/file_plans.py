@@ -22,6 +22,7 @@ from harness.practice.improviser.results import (
     exit_code,
     file_text,
     hits,
+    is_listing,
     listed_paths,
     matching_files,
     not_listed,
@@ -46,6 +47,8 @@ def list_files(setting: Setting, goal: ListFiles) -> Plan:
     (result,) = yield Ask(setting.say(say.WILL_LIST), (call,))
     if trouble := setting.trouble(result, call):
         return trouble
+    if not is_listing(result):
+        return setting.unreadable(result, call)
     paths = listed_paths(result)
     if not paths:
         return setting.say(say.EMPTY_FOLDER, folder=folder)
@@ -74,6 +77,8 @@ def find_files(setting: Setting, goal: FindFiles) -> Plan:
     (result,) = yield Ask(setting.say(words, pattern=shown), (call,))
     if trouble := setting.trouble(result, call):
         return trouble
+    if not is_listing(result):
+        return setting.unreadable(result, call)
     paths, beyond = listed_paths(result), not_listed(result)
     count = len(paths) + beyond
     if goal.count_only:
@@ -109,7 +114,7 @@ def reading(setting: Setting, path: str) -> Generator[Ask, tuple[Result, ...], t
     call = setting.tools.read(path)
     (result,) = yield Ask(setting.say(say.WILL_READ, path=path), (call,))
     if not result.missing:
-        return setting.trouble(result, call) or (path, file_text(result), "")
+        return setting.trouble(result, call) or (path, file_text(result, path), "")
     name = posixpath.basename(path)
     pattern = f"**/{name}" if "." in name else f"**/{name}*"
     search = setting.tools.find(pattern)
@@ -123,12 +128,14 @@ def reading(setting: Setting, path: str) -> Generator[Ask, tuple[Result, ...], t
     second = setting.tools.read(nearest[0])
     (again,) = yield Ask(setting.say(say.WILL_READ, path=nearest[0]), (second,))
     lead = setting.say(say.FOUND_INSTEAD, path=path, found=nearest[0])
-    return setting.trouble(again, second) or (nearest[0], file_text(again), lead)
+    return setting.trouble(again, second) or (nearest[0], file_text(again, nearest[0]), lead)
 
 
 def describe(setting: Setting, goal: ReadFile, path: str, text: FileText) -> str:
     """What was asked about a file, from its text."""
     lines, count = text.lines, len(text.lines)
+    if not text.clear:
+        return f"{setting.say(say.UNREADABLE, tool=path)}\n\n{fenced(text.text)}"
     if not count:
         return setting.say(say.EMPTY_FILE, path=path)
     partly = "" if text.whole else f"\n\n{setting.say(say.PART_SHOWN)}"
@@ -185,8 +192,6 @@ def search_text(setting: Setting, goal: SearchText) -> Plan:
     if not found:
         return setting.say(say.NO_HITS, text=goal.text)
     files = len(matching_files(result))
-    if goal.count_only:
-        return setting.say(say.COUNTED_HITS, text=goal.text, count=len(found), files=files)
     head = setting.say(
         say.ONE_HIT if len(found) == 1 else say.FOUND_HITS, text=goal.text, count=len(found), files=files
     )
@@ -204,7 +209,10 @@ def compare_files(setting: Setting, goal: CompareFiles) -> Plan:
     ]
     if troubles:
         return "\n\n".join(troubles)
-    first, second = (file_text(result).lines for result in results)
+    texts = [file_text(result, path) for result, path in zip(results, (goal.first, goal.second), strict=True)]
+    if (unclear := next((at for at, text in enumerate(texts) if not text.clear), None)) is not None:
+        return setting.unreadable(results[unclear], calls[unclear])
+    first, second = (text.lines for text in texts)
     if first == second:
         return setting.say(say.SAME, first=goal.first, second=goal.second)
     diff = list(difflib.unified_diff(first, second, goal.first, goal.second, lineterm="", n=1))

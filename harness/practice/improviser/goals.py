@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from harness.practice.improviser.mentions import Sentence
-
 
 class Aspect(Enum):
     """What is wanted of a file."""
@@ -29,7 +27,6 @@ class Topic(Enum):
     HELP = "what can you do"
     TOOLS = "which tools are there"
     NOT_UNDERSTOOD = "anything else"
-    BEYOND = "thinking that rules cannot do"
     NO_REFERENT = "which file do you mean"
 
 
@@ -99,7 +96,6 @@ class SearchText(Goal):
     text: str
     folder: str | None = None
     include: str | None = None
-    count_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +160,6 @@ class RunCommand(Changing):
 class RunTests(Changing):
     """The project's tests, however it runs them."""
 
-    wants_fix: bool = False
-    """The person also hopes that what fails is repaired; rules cannot do that, and the answer says so."""
     background: bool = False
 
 
@@ -246,7 +240,8 @@ class Forget(Changing):
 
 @dataclass(frozen=True, slots=True)
 class UseTool(Changing):
-    """A tool that is not one of the usual ones, with arguments taken from the sentence."""
+    """A tool that is not one of the usual ones."""
 
     name: str
-    clause: Sentence
+    values: tuple[tuple[str, str], ...] = ()
+    """The arguments, each with its name; "" where it has none."""

@@ -12,14 +12,16 @@ from harness.practice.improviser.goals import Delegate, DelegateEach, Talk, Topi
 from harness.practice.improviser.intents import Understanding, understand
 from harness.practice.improviser.planning import Progress, replay
 from harness.practice.improviser.plans import plan_for
-from harness.practice.improviser.setting import Setting
-from harness.practice.improviser.summary import summarise
+from harness.practice.improviser.setting import Setting, excerpt
+from harness.practice.improviser.summary import summarise, title_of
 from harness.practice.improviser.toolset import ToolSet, tool_set
 from harness.practice.improviser.values import Call, Exchange, Turn
 from harness.practice.replies import ScriptedReply
 
-_SAYS_WHO_IT_IS = frozenset({Topic.IDENTITY, Topic.HELP, Topic.NOT_UNDERSTOOD, Topic.BEYOND})
+_SAYS_WHO_IT_IS = frozenset({Topic.IDENTITY, Topic.HELP, Topic.NOT_UNDERSTOOD})
 """Topics whose answer introduces the model anyway."""
+LONGEST_PART = 200
+"""Characters of what was not understood that are quoted."""
 
 
 class Improviser:
@@ -30,6 +32,10 @@ class Improviser:
         conversation = read_request(request)
         if conversation.wants_summary:
             return within_limit(summarise(conversation), (), conversation.max_tokens)
+        if conversation.titled is not None:
+            return within_limit(
+                title_of(conversation.titled, as_json=conversation.title_as_json), (), conversation.max_tokens
+            )
         if conversation.nudged and not conversation.kept.strip():
             return within_limit(say.NOTHING_LEFT.in_(conversation.language), (), conversation.max_tokens)
         text, calls = _whole_answer(conversation)
@@ -66,7 +72,8 @@ def _sent_by_another(tools: ToolSet, turn: Turn, understood: Understanding) -> t
 def _report(conversation: Conversation, setting: Setting, understood: Understanding, progress: Progress) -> str:
     """The report, with what was not understood, and with who is speaking if that was not said before."""
     parts = [progress.report]
-    parts += [setting.say(say.UNCLEAR, part=part) for part in understood.unclear]
+    if understood.unclear:
+        parts.append(setting.say(say.UNCLEAR, part=excerpt(understood.unclear, LONGEST_PART)))
     parts.append(told(setting, conversation.turn.arrivals))
     introduced = any(phrase in conversation.said for phrase in (say.INTRODUCTION.english, say.INTRODUCTION.japanese))
     says_who = any(isinstance(goal, Talk) and goal.topic in _SAYS_WHO_IT_IS for goal in understood.goals)

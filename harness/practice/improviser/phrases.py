@@ -35,16 +35,17 @@ IDENTITY = Phrase(
     "私はこのプログラムに付属する練習用モデルです。AI ではなく、小さなルールベースのプログラムです。文の中のパターンを探し、適切なツールを呼び出して、その実際の結果をお伝えします。API キーは不要で、インターネットには何も送りません。",
 )
 NOT_UNDERSTOOD = Phrase(
-    "I did not understand that. I am a rule-based practice model, not an AI, and only know plain requests. For example:\n\n- list the files\n- read README.md and tell me its headings\n- find TODO in *.py files\n\nSay “help” for more.",
-    "申し訳ありませんが、理解できませんでした。私は AI ではなくルールベースの練習用モデルで、簡単な依頼だけが分かります。例えば次のように話しかけてください。\n\n- ファイルの一覧を見せて\n- README.md を読んで見出しを教えて\n- TODO を探して\n\n「ヘルプ」と入力すると、もっと詳しくご案内します。",
+    "I did not understand that as a whole, so I did nothing. I am a rule-based practice model, not an AI: I know a closed list of sentences and follow them to the letter; what else is said (“not”, “only if”, “the last line”) is beyond me. For example:",
+    "全体としては理解できなかったため、何もしていません。私は AI ではなくルールベースの練習用モデルで、決まった文だけを文字どおりに実行します。それ以外の言葉(「〜しないで」「〜の場合だけ」「最後の行」など)には対応できません。例えば次のように話しかけてください。",
 )
-BEYOND = Phrase(
-    "That needs real thinking, and I cannot do it: I am a rule-based practice model, not an AI. What I can do is, for example:\n\n- read a file and list its functions\n- replace “a” with “b” in a file\n- run the tests and tell you what failed",
-    "それには本当に考える力が必要で、私にはできません。私は AI ではなくルールベースの練習用モデルです。例えば次のことならできます。\n\n- ファイルを読んで関数の一覧を出す\n- ファイルの中の「a」を「b」に置き換える\n- テストを実行して、失敗した箇所を伝える",
-)
+SAY_HELP = Phrase("Say “help” for the whole list.", "「ヘルプ」と入力すると、できることの一覧をお見せします。")
 HELP = Phrase(
-    "I am a rule-based practice model. I understand plain requests like these, also several in one sentence:\n\n- Files: “list the files in src”, “read README.md”, “what are its headings?”, “first 5 lines of it”, “which functions does app.py define?”\n- Search: “find TODO in *.py files”, “find all markdown files”, “how many lines has app.py?”, “compare a.txt and b.txt”\n- Change: “create notes.txt with the text “buy milk””, “append “eggs” to it”, “replace “milk” with “tea” in notes.txt”\n- Run: “run `python3 --version`”, “run the tests”, “which branch am I on?”, “show the last 3 commits”\n- Together: “read A.md and B.md, then write a summary to C.md”\n- Agents: “use two agents to summarise A.md and B.md”, “use an agent per Python file to count its lines”; in the background: “run `make` in the background”, “what runs in the background?”, “show b1”, “kill b1”\n- And: “what is 17 * 4?”, “which tools do you have?”",
-    "私はルールベースの練習用モデルです。次のような簡単な依頼が分かります。一文で複数頼んでいただいても構いません。\n\n- ファイル: 「srcフォルダのファイルを一覧して」「README.md を読んで」「見出しを教えて」「app.py にはどんな関数がありますか」\n- 検索: 「TODO を探して」「Pythonファイルを探して」「app.py は何行ありますか」「a.txt と b.txt を比較して」\n- 変更: 「notes.txt を作って、内容は「牛乳」」「notes.txt に「卵」を追加して」「notes.txt の「牛乳」を「お茶」に置き換えて」\n- 実行: 「`python3 --version` を実行して」「テストを実行して」「今どのブランチですか」「最後のコミットを3件見せて」\n- まとめて: 「A.md と B.md を読んで、要約を C.md に書いて」\n- エージェント: 「2つのエージェントに A.md と B.md を要約させて」「各Pythonファイルについて、エージェントに行数を数えさせて」。バックグラウンド: 「バックグラウンドで `make` を実行して」「バックグラウンドで何が動いていますか」「b1 を見せて」「b1 を止めて」\n- その他: 「17 * 4 は?」「使えるツールを教えて」",
+    "I am a rule-based practice model. I follow these sentences to the letter, and refuse what I do not know as a whole:",
+    "私はルールベースの練習用モデルです。次の文を文字どおりに実行します。全体として分からない文は実行しません。",
+)
+HELP_JOINED = Phrase(
+    "Several can be joined with “and”, “then” or new lines. What is changed, deleted or run has to be named; new text stands in quotes or in a code block.",
+    "「〜して、〜して」や改行でいくつかをつなげられます。変更、削除、実行するものは名前で指定し、新しい文章は引用符かコードブロックに入れてください。",
 )
 GREETING = Phrase(
     "Hello! Ask me for something in this folder, for example “list the files”, or say “help”.",
@@ -56,7 +57,7 @@ NO_REFERENT = Phrase(
     "Which file do you mean? Please name it, for example “read README.md”.",
     "どのファイルのことでしょうか。「README.md を読んで」のように名前を教えてください。",
 )
-UNCLEAR = Phrase("I did not understand this part: “{part}”.", "次の部分は理解できませんでした:「{part}」")
+UNCLEAR = Phrase("The part that I do not know: “{part}”.", "分からなかった部分:「{part}」")
 TOOLS = Phrase("These are the tools I was given:\n\n{list}", "私が使えるツールは次のとおりです。\n\n{list}")
 NO_TOOLS = Phrase(
     "I was given no tools in this conversation, so I can only talk.",
@@ -67,12 +68,17 @@ NO_TOOL = Phrase(
     "渡されたツールの中に、それができるものがありません(必要な機能: {ability})。",
 )
 NEEDS_ARGUMENTS = Phrase(
-    "The tool {tool} also needs {names}. Please say it in the sentence, for example {example}.",
-    "ツール {tool} には {names} も必要です。例えば {example} のように指定してください。",
+    "The tool {tool} also needs {names}: one value for each, of the right type. For example: use {tool} with {example}",
+    "ツール {tool} には {names} も必要です(正しい型の値を一つずつ)。例: {example} で {tool} を使って",
 )
 NOTHING_LEFT = Phrase("That was all; nothing is left to do.", "以上です。残っている作業はありません。")
 RESULT = Phrase("{expression} = {value}", "{expression} = {value} です。")
 NO_VALUE = Phrase("I cannot work out {expression}.", "{expression} は計算できませんでした。")
+
+UNREADABLE = Phrase(
+    "I cannot read what came of {tool}, so I say nothing about it. This is what I got:",
+    "{tool} の結果の形式が分からないため、何も判断していません。受け取ったものは次のとおりです。",
+)
 
 # Before a tool is asked for
 
@@ -116,9 +122,6 @@ FOUND_HITS = Phrase(
     "「{text}」は {files} 個のファイルの {count} か所にあります。",
 )
 ONE_HIT = Phrase("“{text}” stands in one place:", "「{text}」は 1 か所にあります。")
-COUNTED_HITS = Phrase(
-    "“{text}” stands on {count} lines in {files} files.", "「{text}」は {files} 個のファイルの {count} 行にあります。"
-)
 NO_HITS = Phrase("I did not find “{text}”.", "「{text}」は見つかりませんでした。")
 CONTENT = Phrase("{path} has {count} lines:", "{path} は {count} 行あります。")
 ONE_LINE = Phrase("{path} has one line:", "{path} は 1 行です。")
@@ -143,8 +146,8 @@ SECTIONS = Phrase("Sections: {list}", "見出し: {list}")
 DEFINES = Phrase("Defines: {list}", "定義: {list}")
 WROTE = Phrase("{path} is written ({count} lines).", "{path} を作成しました({count} 行)。")
 EXISTS = Phrase(
-    "{path} exists already, so I left it as it is. Say “overwrite it” if it may be replaced, or “append … to {path}”.",
-    "{path} は既にあるため、変更していません。上書きしてよければ「上書きして」、追記する場合は「{path} に「…」を追加して」と入力してください。",
+    "{path} exists already, so I left it as it is. Say “overwrite {path} with “…”” if it may be replaced, or “append “…” to {path}”.",
+    "{path} は既にあるため、変更していません。上書きしてよければ「{path} を「…」で上書きして」、追記する場合は「{path} に「…」を追加して」と入力してください。",
 )
 APPENDED = Phrase("I added “{text}” at the end of {path}.", "{path} の末尾に「{text}」を追加しました。")
 REPLACED = Phrase("In {path}, “{old}” is now “{new}”.", "{path} の「{old}」を「{new}」に置き換えました。")
@@ -177,10 +180,6 @@ TESTS_FAILED = Phrase("The tests fail (`{command}`{tally}):", "テストは失�
 NO_TESTS = Phrase(
     "I found no tests here: no pyproject.toml, package.json, Makefile or other file that says how to run them, and no test files.",
     "テストが見つかりませんでした。pyproject.toml、package.json、Makefile など実行方法が分かるファイルも、テストファイルもありません。",
-)
-CANNOT_FIX = Phrase(
-    "I cannot repair them myself: I am a rule-based practice model. Read the failing file, then ask me to replace one text with another.",
-    "私はルールベースの練習用モデルのため、自分で修正することはできません。失敗したファイルを読み、「a」を「b」に置き換える、という形でご依頼ください。",
 )
 TOOL_SAID = Phrase("{tool} answered:", "{tool} の結果です。")
 SHORTENED = Phrase(

@@ -6,7 +6,7 @@ from itertools import groupby
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.arithmetic import value_of
 from harness.practice.improviser.background_plans import list_background, show_background, stop_background
-from harness.practice.improviser.change_plans import append_text, create_file, replace_text, write
+from harness.practice.improviser.change_plans import append_text, create_file, replace_text
 from harness.practice.improviser.command_plans import about_project, run_command, run_tests, use_tool
 from harness.practice.improviser.delegation_plans import delegate, delegate_each
 from harness.practice.improviser.file_plans import (
@@ -47,6 +47,7 @@ from harness.practice.improviser.goals import (
     UseTool,
 )
 from harness.practice.improviser.memory_plans import forget, recall, remember
+from harness.practice.improviser.offers import help_text, refusal
 from harness.practice.improviser.planning import Plan, joined_reports, one_after_another, together
 from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.skill_plans import read_skill
@@ -147,7 +148,7 @@ def _save_report(setting: Setting, goal: SaveReport) -> Plan:
     report = yield from together([source(inner) for inner in goal.goals])
     if troubles:
         return joined_reports(troubles)
-    done = yield from write(setting, goal.path, report + "\n")
+    done = yield from create_file(setting, CreateFile(goal.path, report + "\n"))
     return f"{done}\n\n{report}"
 
 
@@ -177,15 +178,13 @@ def _talk(setting: Setting, topic: Topic) -> str:
         case Topic.IDENTITY:
             return setting.say(say.IDENTITY)
         case Topic.HELP:
-            return setting.say(say.HELP)
+            return help_text(setting.language)
         case Topic.TOOLS:
             return _tools(setting)
-        case Topic.BEYOND:
-            return setting.say(say.BEYOND)
         case Topic.NO_REFERENT:
             return setting.say(say.NO_REFERENT)
         case Topic.NOT_UNDERSTOOD:
-            return setting.say(say.NOT_UNDERSTOOD)
+            return refusal(setting.language)
 
 
 def _tools(setting: Setting) -> str:

@@ -5,8 +5,29 @@ from dataclasses import dataclass
 
 from harness.practice.improviser.values import Result
 
-_NUMBERED = re.compile(r"^\s*(?P<number>\d+)(?:\t|→|\s\|\s?|: )(?P<text>.*)$")
-_NOTE = re.compile(r"^\s*\[.*\]\s*$|^\((the file is empty|no output|nothing returned)\)$", re.IGNORECASE)
+_NUMBERED = re.compile(r"^\s*(?P<number>\d+)(?:\t|→|\s?\|\s?|: ?)(?P<text>.*)$")
+_NOTE = re.compile(
+    r"^\s*\[.*\]\s*$|^\((the file is empty|no output|nothing returned)\)$"
+    r"|^\((end of file|file has more|output|results?|showing)\b.*\)$",
+    re.IGNORECASE,
+)
+_TAGGED = re.compile(
+    r"\A(?:<(\w+)>[^\n]*</\1>\n)*<(?P<tag>content|file|output)>\n(?P<body>.*?)\n?</(?P=tag)>\s*\Z", re.DOTALL
+)
+_LAST_FIELDS = (
+    "returncode|exit_code|num_lines|start_line|requested_offset|requested_limit|total_lines|lines_read|match_count|"
+    "was_truncated|truncated"
+)
+_FIELDS = re.compile(
+    r"\A(?:command: .*?\n(?=stdout: )|(?:(?!stdout|content|output|matches)[a-z_]+: [^\n]*\n)*)"
+    r"(?:stdout|content|output|matches): ?(?P<body>.*?)"
+    rf"(?=\n(?:stderr|{_LAST_FIELDS}):)(?:\n+stderr: ?(?P<errors>.*?))?"
+    rf"(?P<rest>(?:\n+(?:{_LAST_FIELDS}):[^\n]*)*)\s*\Z",
+    re.DOTALL,
+)
+_REMINDER = re.compile(r"\n*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL)
+_PATH_LINE = re.compile(r"(?! )[^<>:*?\"|\t]{1,300}(?<!:)")
+_MARKUP = (".html", ".htm", ".xml", ".svg", ".xhtml", ".vue", ".plist")
 _HIT = re.compile(r"^(?P<path>[^:\n]+?):(?P<line>\d+):(?P<text>.*)$")
 _NOT_LISTED = re.compile(r"^\[(?P<count>[\d,]+) more\b", re.MULTILINE)
 _NOTHING = re.compile(r"^\W*no (file|match|result)", re.IGNORECASE)
@@ -32,6 +53,8 @@ class FileText:
     """Without the numbers that some tools write before each line."""
     whole: bool
     """False: the tool showed only a part."""
+    clear: bool = True
+    """False: something stands around the file that is not of the file, so that nothing can be said of it."""
 
     @property
     def text(self) -> str:
@@ -39,8 +62,27 @@ class FileText:
         return "\n".join(self.lines)
 
 
-def file_text(result: Result) -> FileText:
-    """The file that a reading tool returned, whatever it puts around it."""
+def unwrapped(text: str) -> str:
+    """What a tool returned, without what other clients put around it: tags, or the names of fields."""
+    text = _REMINDER.sub("", text)
+    if tagged := _TAGGED.match(text):
+        return tagged["body"]
+    fields = _FIELDS.match(text)
+    if fields is None:
+        return text
+    body = fields["body"].rstrip("\n")
+    code = re.search(r"^(?:returncode|exit_code): *(-?[1-9]\d*)$", fields["rest"], re.MULTILINE)
+    cut = re.search(r"^(?:was_)?truncated: *true$", fields["rest"], re.MULTILINE | re.IGNORECASE)
+    added = (
+        (fields["errors"] or "").strip(),
+        "[the output was truncated]" if cut else "",
+        f"[exit {code[1]}]" if code else "",
+    )
+    return "\n".join(part for part in (body, *added) if part)
+
+
+def file_text(result: Result, path: str = "") -> FileText:
+    """The file `path` that a reading tool returned, whatever it puts around it."""
     lines = result.text.split("\n")
     numbered = [match for line in lines if (match := _NUMBERED.match(line))]
     real = [line for line in lines if line.strip() and not _NOTE.match(line)]
@@ -49,9 +91,11 @@ def file_text(result: Result) -> FileText:
         counted = all(int(match["number"]) == start + index for index, match in enumerate(numbered))
         if counted:
             return FileText(tuple(match["text"] for match in numbered), whole=start <= 1 and not result.shortened)
+    tag = re.match(r"<([A-Za-z_]\w*)\b[^>\n]*>", lines[0]) if path and not path.lower().endswith(_MARKUP) else None
+    clear = tag is None or not result.text.rstrip().endswith(f"</{tag[1]}>")
     while lines and (not lines[-1].strip() or _NOTE.match(lines[-1])):
         lines.pop()
-    return FileText(tuple(lines), whole=not result.shortened)
+    return FileText(tuple(lines), whole=not result.shortened, clear=clear)
 
 
 def listed_paths(result: Result) -> tuple[str, ...]:
@@ -59,7 +103,14 @@ def listed_paths(result: Result) -> tuple[str, ...]:
     if _NOTHING.match(result.text):
         return ()
     lines = [line.strip().removeprefix("./") for line in result.text.splitlines() if not _NOTE.match(line)]
-    return tuple(sorted({line for line in lines if line and line != "."}, key=lambda path: (path.count("/") > 0, path)))
+    files = {line for line in lines if line and not line.endswith(("/", "."))}
+    return tuple(sorted(files, key=lambda path: (path.count("/") > 0, path)))
+
+
+def is_listing(result: Result) -> bool:
+    """Whether a listing tool returned what can be read as paths, one a line."""
+    lines = [line for line in result.text.splitlines() if line.strip() and not _NOTE.match(line)]
+    return _NOTHING.match(result.text) is not None or all(_PATH_LINE.fullmatch(line) for line in lines)
 
 
 def not_listed(result: Result) -> int:

@@ -69,6 +69,10 @@ class Setting:
             case _:
                 return self.say(say.PLEASE_LIST, pattern=wish.roles.get("pattern") or wish.roles.get("folder", "*"))
 
+    def unreadable(self, result: Result, call: Call) -> str:
+        """What is said of a result whose form is not known: it is shown, and nothing is made of it."""
+        return f"{self.say(say.UNREADABLE, tool=call.name)}\n\n{fenced(result.text.strip())}"
+
     def bullets(self, items: Sequence[str], most: int = MOST_LISTED, *, beyond: int = 0) -> str:
         """A list, its end left out where it is very long; `beyond`: how many there are that are not among the items."""
         lines = [f"- {_literal(item)}" for item in items[:most]]

@@ -1,8 +1,10 @@
 """The summary that takes the place of a history that grew too long."""
 
+import json
 from collections.abc import Iterator
 
 from harness.practice.improviser.conversation import Conversation
+from harness.practice.improviser.quotes import unwrapped
 from harness.practice.improviser.setting import described
 from harness.practice.improviser.summary_form import form_turn, paths_of
 from harness.practice.improviser.values import Exchange, Turn
@@ -11,6 +13,8 @@ from harness.practice.user_text import HEADING
 _CHARACTERS_A_TOKEN = 3
 _EXCERPTS = (4_000, 1_000, 300, 80, 0)
 """Characters of each text that are kept; the first of these with which the summary fits is used."""
+_TITLE_WORDS = 8
+_LONGEST_TITLE = 50
 _PATHS = ("path", "file_path", "file", "filename")
 
 
@@ -32,6 +36,13 @@ def summarise(conversation: Conversation) -> str:
         if len(text) <= room:
             return text
     return _summary(conversation, turns, 0)[:room]
+
+
+def title_of(prompt: str, *, as_json: bool) -> str:
+    """A title for a conversation that begins with this prompt: its first words."""
+    words = unwrapped(prompt).split("\n")[0].split()
+    title = " ".join(words[:_TITLE_WORDS])[:_LONGEST_TITLE].rstrip(" ,.;:、。") or "Practice"
+    return json.dumps({"isNewTopic": True, "title": title}, ensure_ascii=False) if as_json else title
 
 
 def _summary(conversation: Conversation, turns: tuple[Turn, ...], excerpt: int) -> str:

@@ -23,7 +23,7 @@ _MISSING = re.compile(
 _SKIPPED = re.compile(r"\A\S+ was not run: ")
 _PAUSED = re.compile(r"\A\W*not run: the turn pauses\b", re.IGNORECASE)
 _SHORTENED = re.compile(
-    r"^\W*[\[(<…].*\b(shortened|truncated|omitted|left out|more lines follow|\d more|stopped at|all of it is in)\b",
+    r"^\W*[\[(<…].*\b(shortened|truncated|omitted|left out|more lines|capped|\d more|stopped at|all of it is in)\b",
     re.IGNORECASE,
 )
 

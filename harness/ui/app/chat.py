@@ -120,6 +120,17 @@ class Chat(VerticalScroll):
         if self.is_anchored:
             self.anchor()
 
+    def show_top(self, number: int) -> None:
+        """Stay at the first line of an entry, if all of it does not fit from there on; else go on as before."""
+
+        def scroll() -> None:
+            view = next((view for view in self._views if view.number == number), None)
+            if view is not None and view.virtual_region.y < self.max_scroll_y:
+                self.release_anchor()
+                self.scroll_to(y=view.virtual_region.y, animate=False, immediate=True)
+
+        self.call_after_refresh(scroll)
+
     def expand_all(self) -> bool:
         """Expand every entry, or fold them all again. Returns whether they are expanded now."""
         self._expanded = not self._expanded

@@ -1,12 +1,22 @@
 """What the keys and prompts of the app do to a session."""
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError, SettingsError
-from harness.events import BreakerCommand, BreakerState, Event, PauseReport
+from harness.events import (
+    BreakerCommand,
+    BreakerState,
+    Event,
+    PauseReport,
+    PauseReported,
+    TransitionCode,
+    TurnEnded,
+)
 from harness.session import Opening, Session, open_session
 from harness.settings import Loaded, Settings
 from harness.ui.app.asker import ScreenAsker
@@ -15,15 +25,16 @@ from harness.ui.app.menu import Menu
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
 from harness.ui.app.status_facts import status_of
-from harness.ui.app.turns import Played, Turns
 from harness.ui.app.views import Actions, Views
 from harness.ui.app.workspace_files import WorkspaceFiles
-from harness.ui.command_results import CommandError, Do, GoOn, Leave, Play, Say
-from harness.ui.commands import COMMANDS, is_command, prompt_of, run_command, works_any_time
+from harness.ui.command_results import CommandError, Do, GoOn, Leave, Play, Say, ShowList
+from harness.ui.commands import COMMANDS, is_command, leaves, prompt_of, run_command, works_any_time
 from harness.ui.greeting import greeting
 from harness.ui.line import Line, Tone
+from harness.ui.listing import Groups
 from harness.ui.panel.state import Panel, Phase
-from harness.ui.transcript.entries import Note
+from harness.ui.transcript.entries import Listed, Note
+from harness.ui.turn_queue import Delivery, Ended, Item, TurnLoop, Typed
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
@@ -34,6 +45,15 @@ TWICE_S = 2.0
 """Seconds after an interruption in which another Esc is still about it."""
 GRACE_S = 8.0
 """Seconds a turn may take to end when the app is told to."""
+STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
+"""Ends of a turn that the user stopped."""
+TYPED = (
+    ("!COMMAND", "a shell command of your own; the model sees it"),
+    ("@FILE", "a file of this folder"),
+    ("//TEXT", "a prompt that begins with a slash"),
+    ("?", "every key"),
+)
+"""What lines can begin with."""
 PROMPTS = "prompts.jsonl"
 """File of the state folder that remembers what was typed."""
 
@@ -51,14 +71,14 @@ class Controller:
         self._session: Session | None = None
         self.menu = Menu(app, self)
         """What can be chosen or opened on the screen."""
-        self._turns = Turns(self._after_turn, self.trouble, log)
+        self._turns = TurnLoop(self._carry_out, self._ended, self._arrived)
+        self._playing = False
+        """Events are being played, of a turn or of something else that can be stopped."""
+        self._pausing: asyncio.Future[str | None] | None = None
+        """A turn has paused, and the user is asked how to go on."""
         self._warning = ""
         self._unwarn: Callable[[], None] = _nothing
         self._leaving: int | None = None
-        self._stopping = False
-        """The person stopped the turn, and nothing has begun since."""
-        self._deciding = False
-        """A turn has paused, and the person is asked how to go on."""
         self._interrupted_at = -TWICE_S
         self._warmed = False
 
@@ -72,8 +92,9 @@ class Controller:
         )
         before, self._session = self._session, session
         if before is not None:
-            self._take_over(before, session)
-        session.incoming.on_change = self._incoming_changed
+            before.incoming.on_change = _nothing
+        session.incoming.on_change = self._turns.wake
+        self._turns.queue.hold()
         self._views.leave()
         self._views = views
         views.enter()
@@ -83,12 +104,6 @@ class Controller:
         self._tell()
         if before is not None:
             await before.aclose()
-
-    def _take_over(self, before: Session, session: Session) -> None:
-        """What was typed while the session before ran is meant for the one that follows."""
-        before.incoming.on_change = _nothing
-        while (line := before.incoming.take_typed()) is not None:
-            session.incoming.type(line)
 
     def _equip_prompt(self, session: Session) -> None:
         """What can be completed in this session, and the prompts of earlier days."""
@@ -117,15 +132,16 @@ class Controller:
         settings = self._loaded.settings
         if settings.theme is not None:
             try:
-                self.menu.choose_theme(settings.theme)
+                await self.menu.choose_theme(settings.theme)
             except CommandError as error:
                 raise SettingsError(f"{self._loaded.origins['theme']}: {error}") from error
         self._app.calls = settings.call
         await self.open(opening)
         if said:
             self._views.show(said.rstrip())
-        if choose:
-            self.menu.pick_session()
+        if choose and self.menu.other_sessions():
+            self._turns.put("/resume")
+        self._turns.start()
 
     @property
     def worth_resuming(self) -> str:
@@ -142,7 +158,8 @@ class Controller:
 
     def leave(self, code: int) -> None:
         """End the app with this exit code, after the turn has ended; a second call does not wait for that."""
-        if not self.running or self._leaving is not None:
+        self._turns.queue.close()
+        if not self._playing or self._leaving is not None:
             self._app.exit(code)
             return
         self._leaving = code
@@ -162,49 +179,86 @@ class Controller:
         line = text.strip()
         if not line:
             return
-        self._views.show_step(None)
+        if self._views.shown_step is not None:
+            self._views.show_step(None)
         self._app.stage.chat.follow()
-        if self.running and not (is_command(line) and works_any_time(line)):
-            self.session.incoming.type(text)
+        if self.running and line == "/retry" and self._waits:
+            self.retry_now()
+        elif self.running and self._works_now(line):
+            self._at_once(line)
         else:
-            self._obey(text)
+            self._turns.put(text)
+            self._tell()
 
-    def _obey(self, text: str) -> None:
-        line = text.strip()
+    def _works_now(self, line: str) -> bool:
+        """Whether a line is a command that does not wait for its turn. Leaving waits for the prompts typed before."""
+        return _is_command(line) and works_any_time(line) and not (leaves(line) and len(self._turns.queue))
+
+    def _at_once(self, line: str) -> None:
+        """Do a command beside what runs."""
         try:
-            if line.startswith("!") and line[1:].strip():
-                self._begin(self.session.shell(line[1:].strip()))
-            elif is_command(line):
-                self._command(line)
-            else:
-                self._begin(self.session.run(prompt_of(text)))
+            if (screen := run_screen_command(line, self.menu)) is not None:
+                self.later(screen)
+                return
+            match run_command(line, self.session):
+                case Say(text):
+                    self._views.show(text)
+                case ShowList(groups):
+                    self._show_list(groups)
+                case Do(work):
+                    self.later(self._do(work))
+                case Leave():
+                    self.leave(0)
         except HarnessError as error:
             self.trouble(str(error))
+        self._tell()
 
-    def _command(self, line: str) -> None:
-        if run_screen_command(line, self.menu):
+    async def _carry_out(self, item: Item) -> None:
+        """Do what is next, to its end. Raises HarnessError, one sentence, when it cannot be done."""
+        match item:
+            case Delivery():
+                await self._play(self.session.deliver())
+            case Typed(text):
+                self._tell()
+                await self._obey(text)
+
+    async def _obey(self, text: str) -> None:
+        line = text.strip()
+        if line.startswith("!") and line[1:].strip():
+            await self._play(self.session.shell(line[1:].strip()))
+        elif _is_command(line):
+            await self._command(line)
+        else:
+            await self._play(self.session.run(prompt_of(text)))
+
+    async def _command(self, line: str) -> None:
+        if (screen := run_screen_command(line, self.menu)) is not None:
+            await screen
             return
         match run_command(line, self.session):
             case Say(text):
                 self._views.show(text)
+            case ShowList(groups):
+                self._show_list(groups)
             case Do(work):
                 self.later(self._do(work))
             case Play(events):
-                self._begin(events)
+                await self._play(events)
             case GoOn(opening, text):
-                self.go_on(opening, text)
+                await self.go_on(opening, text)
             case Leave():
                 self.leave(0)
-        self._tell()
+
+    def _show_list(self, groups: Groups) -> None:
+        """The commands, with those of the screen, from the first one on."""
+        only_here = [(f"/{one.name}", one.help) for one in SCREEN_COMMANDS.values() if not one.only_alone]
+        self._views.show(Listed((*groups, ("The screen", only_here), ("Typing", TYPED))), from_top=True)
 
     async def _do(self, work: Coroutine[Any, Any, str]) -> None:
         self._views.show(await work)
 
-    def go_on(self, opening: Opening, text: str) -> None:
-        """Leave the session for another one, and say this there."""
-        self.later(self._go_on(opening, text))
-
-    async def _go_on(self, opening: Opening, text: str) -> None:
+    async def go_on(self, opening: Opening, text: str) -> None:
+        """Leave the session for another one, and say this there. What waits in the queue runs in that one."""
         await self.open(opening)
         if text:
             self._views.show(text)
@@ -213,66 +267,67 @@ class Controller:
 
     @property
     def running(self) -> bool:
-        """A turn runs, or something else that emits events."""
-        return self._turns.running
+        """Something runs, or is about to."""
+        return self._turns.busy
 
-    def _begin(self, events: AsyncGenerator[Event, None]) -> None:
-        self._stopping = False
-        self._turns.begin(events)
+    def _arrived(self) -> bool:
+        """Something from the background has not been delivered yet."""
+        return bool(self.session.incoming.waiting)
+
+    async def _play(self, events: AsyncGenerator[Event, None]) -> None:
+        """Let events come until they end; the views get them from the session. Then ask, if the turn paused."""
+        self._turns.queue.release()
+        self._playing, began, paused, begun = True, time.monotonic(), None, False
         self._tell()
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if not begun and self._turns.queue.stopping:
+                        self.session.interrupt()  # it was stopped before it had begun, which forgets such a wish
+                    begun = True
+                    match event:
+                        case TurnEnded(code=code) if code in STOPPED:
+                            self._turns.queue.stop()
+                        case PauseReported(report=report):
+                            paused = report
+        finally:
+            self._playing = False
+        if time.monotonic() - began >= LONG_TURN_S and self._leaving is None:
+            self._app.call_person("the turn has ended")
+        if paused is not None and not self._turns.queue.stopping and self._leaving is None:
+            await self._how_to_go_on(paused)
 
-    def _after_turn(self, played: Played) -> None:
-        if played.at_once:
+    def _ended(self, ended: Ended) -> None:
+        """One item of the queue has ended, and the next one has not begun."""
+        if ended.error is not None:
+            self._tell_error(ended.error)
+        if ended.at_once:
             self._views.show(Note(Line("○", "stopped at once; /retry goes on from here", Tone.TROUBLE)))
+        if ended.given_back:
+            self._app.prompt.load("\n".join((*ended.given_back, self._app.prompt.text)).rstrip("\n"))
         if self._leaving is not None:
             self._app.exit(self._leaving)
             return
-        if played.duration_s >= LONG_TURN_S:
-            self._app.call_person("the turn has ended")
-        if played.paused is not None and not played.stopped:
-            self._deciding = True
-            self.later(self._how_to_go_on(played.paused))
-        elif played.stopped:
-            self._give_back_typed()
-        else:
-            self._go_on_with_incoming()
-        self._tell()
-
-    def _give_back_typed(self) -> None:
-        """The person stopped the turn, so what was typed after its prompt is theirs to change."""
-        typed = []
-        while (line := self.session.incoming.take_typed()) is not None:
-            typed.append(line)
-        if typed:
-            self._app.prompt.load("\n".join((*typed, self._app.prompt.text)).rstrip("\n"))
-
-    def _go_on_with_incoming(self) -> None:
-        """Nothing runs: the next prompt that was typed, else what has arrived from the background."""
-        incoming = self.session.incoming
-        if (line := incoming.take_typed()) is not None:
-            self._obey(line)
-        elif incoming.waiting:
-            self._begin(self.session.deliver())
-
-    def _incoming_changed(self) -> None:
-        """Something was typed or has arrived. After a stop and while a question stands the next prompt brings it."""
-        if not (self.running or self._stopping or self._deciding or self._leaving is not None):
-            self._go_on_with_incoming()
         self._tell()
 
     async def _how_to_go_on(self, report: PauseReport) -> None:
         """The turn paused with a report: ask whether and how to go on, and do it."""
         troubled = [row.tool for row in self.session.health if row.state is not BreakerState.CLOSED]
+        self._tell()
+        self._pausing = asyncio.ensure_future(self._asker.pause(report, troubled))
         try:
-            tool = await self._asker.pause(report, troubled)
+            await asyncio.wait({self._pausing})
         finally:
-            self._deciding = False
+            pausing, self._pausing = self._pausing, None
+            pausing.cancel()
+        tool = None if pausing.cancelled() else pausing.result()
         if tool is None:
+            self._turns.queue.stop()
             self._views.show("stopped; /retry goes on with a fresh budget")
             return
         if tool:
             self.session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
-        self._begin(self.session.retry())
+        await self._play(self.session.retry())
 
     def later(self, work: Coroutine[None, None, None]) -> None:
         """Do something beside the keys; what goes wrong in it is told, and never ends the app."""
@@ -281,52 +336,75 @@ class Controller:
     async def _guarded(self, work: Coroutine[None, None, None]) -> None:
         try:
             await work
-        except HarnessError as error:
-            self.trouble(str(error))
         except Exception as error:  # noqa: BLE001 (the border: see above)
-            self._log.exception("something beside the turn failed")
+            self._tell_error(error)
+
+    def _tell_error(self, error: BaseException) -> None:
+        """Say what went wrong; what is no expected error goes to the log, too."""
+        if isinstance(error, HarnessError):
+            self.trouble(str(error))
+        else:
+            self._log.error("something failed", exc_info=error)
             self.trouble(f"something in the program failed ({type(error).__name__}: {error})")
 
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
     def interrupt(self) -> None:
         """Stop the turn; the second time at once, without waiting for what it runs."""
-        if self._stopping:
-            self._turns.end_at_once()
-        else:
-            self._stopping = True
+        if self._pausing is not None:
+            self._pausing.cancel()
+        elif not self._playing:
+            pass  # what runs is short
+        elif self._turns.queue.stop():
             self._interrupted_at = time.monotonic()
             self.session.interrupt()
             self.warn("stopping")
+        else:
+            self._turns.end_at_once()
 
     def escape(self) -> None:
         """Back to the present, or stop the turn, or, twice, go back to an earlier prompt."""
         if self._views.shown_step is not None:
             self._views.show_step(None)
-        elif self.running:
+        elif self._playing or self._pausing is not None:
             self.interrupt()
-        elif time.monotonic() - self._interrupted_at < TWICE_S:
-            pass  # pressed twice to be sure that the turn stops; it has
+        elif self.running or time.monotonic() - self._interrupted_at < TWICE_S:
+            pass  # something short, or pressed twice to be sure that the turn stops; it has
         elif self._app.twice("escape"):
-            self.menu.pick_rewind()
+            self.submit("/rewind")
         else:
             self.warn("Esc again goes back to an earlier prompt")
 
     def shortcut(self, key: str) -> bool:
         """A key while the prompt is empty; True: it meant something."""
-        panel = self._views.fold.now
         match key:
-            case "r" if panel.model.retry is not None or panel.model.silence is not None:
-                self.session.retry_now()
-            case "m" if self._can_turn_to_another(panel):
-                self.session.ask_other_model()
             case "left" | "right":
                 self._views.walk(-1 if key == "left" else 1)
-            case "question_mark":
+            case "question_mark" if not self.running:
                 self.menu.show_keys()
             case _:
                 return False
         return True
+
+    def retry_now(self) -> None:
+        """Do not wait for the retry, or for a silent model."""
+        if self._waits:
+            self.session.retry_now()
+        else:
+            self.warn("no retry is waited for")
+
+    def ask_other_model(self) -> None:
+        """Ask the next fallback instead of waiting for this model."""
+        try:
+            self.session.ask_other_model()
+        except HarnessError as error:
+            self.warn(str(error))
+
+    @property
+    def _waits(self) -> bool:
+        """A retry is waited for, or a silent model is."""
+        model = self._views.fold.now.model
+        return model.retry is not None or model.silence is not None
 
     def next_mode(self) -> None:
         """Ask, edit freely, read only, and round again; everything allowed only where the session began so."""
@@ -337,11 +415,11 @@ class Controller:
 
     def actions(self, panel: Panel) -> Actions:
         """What can be pressed while the panel shows this."""
-        other = [("m", "other model")] if self._can_turn_to_another(panel) else []
+        other = [("Alt+M", "other model")] if self._can_turn_to_another(panel) else []
         if panel.model.phase is Phase.WAITING:
-            return [("r", "retry now"), *other, ("Esc", "stop")]
+            return [("Alt+R", "retry now"), *other, ("Esc", "stop")]
         if panel.model.silence is not None:
-            return [("r", "ask again"), *other, ("Esc", "stop")]
+            return [("Alt+R", "ask again"), *other, ("Esc", "stop")]
         return []
 
     def _can_turn_to_another(self, panel: Panel) -> bool:
@@ -373,9 +451,9 @@ class Controller:
         status = status_of(
             self._session,
             panel or self._views.fold.now,
-            running=self.running,
+            running=self._playing,
             past=self._views.shown_step is not None,
-            waiting=len(self._session.incoming.typed),
+            waiting=len(self._turns.queue),
             warning=self._warning,
         )
         self._app.status.tell(status)
@@ -390,6 +468,10 @@ class Controller:
     def _redrawn(self, panel: Panel) -> None:
         self._tell(panel)
         self._app.redraw_full_panel()
+
+
+def _is_command(line: str) -> bool:
+    return is_command(line, SCREEN_COMMANDS)
 
 
 def _nothing() -> None:

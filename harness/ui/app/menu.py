@@ -1,12 +1,13 @@
 """What can be chosen or opened on the screen: sessions, earlier prompts, themes, pages."""
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from textual.content import Content
 
 from harness.errors import HarnessError
-from harness.session import FilesBack, Opening, RewindPoint, Session
+from harness.session import FilesBack, Opening, RewindPoint, Session, SessionSummary
 from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.keys import KeysScreen
 from harness.ui.app.picker import Picker
@@ -35,12 +36,8 @@ class Conversing(Protocol):
         """Conversation and panel of that session."""
         ...
 
-    def go_on(self, opening: Opening, text: str) -> None:
+    async def go_on(self, opening: Opening, text: str) -> None:
         """Leave the session for another one, and say this there."""
-        ...
-
-    def later(self, work: Coroutine[None, None, None]) -> None:
-        """Do something beside the keys, and say what went wrong in it."""
         ...
 
     def warn(self, text: str) -> None:
@@ -59,14 +56,14 @@ class Menu:
         self._app = app
         self._conversing = conversing
 
-    def choose_theme(self, name: str) -> None:
+    async def choose_theme(self, name: str) -> None:
         """Use a theme; an empty name offers all of them. Raises CommandError for one that does not exist."""
         app = self._app
         themes = sorted(app.available_themes)
         if name:
             app.theme = known_theme(name, themes)
-        else:
-            self._offer("Which colours?", themes, lambda number: setattr(app, "theme", themes[number]))
+        elif (number := await self._chosen("Which colours?", themes)) is not None:
+            app.theme = themes[number]
 
     def copy_answer(self) -> None:
         """The last answer into the clipboard. Raises CommandError before there is one."""
@@ -77,32 +74,33 @@ class Menu:
         self._app.copy_to_clipboard(text)
         self._conversing.warn(f"copied {len(text):,} characters")
 
-    def pick_session(self) -> None:
-        """Choose a session to go on with. Raises CommandError when there is no other one."""
+    def other_sessions(self) -> Sequence[SessionSummary]:
+        """The sessions that can be chosen. Raises CommandError when there is none."""
         session = self._conversing.session
         found = [summary for summary in session.sessions() if summary.id != session.id]
         if not found:
             raise CommandError("There is no other session for this folder yet.")
-        before = f"The session before: harness --resume {session.id}" if session.turn else ""
-        self._offer(
-            "Go on with which session?",
-            list(session_lines(found)),
-            lambda number: self._conversing.go_on(Opening(found[number].id), before),
-        )
+        return found
 
-    def pick_rewind(self) -> None:
+    async def pick_session(self) -> None:
+        """Choose a session, and go on with it. Raises CommandError when there is no other one."""
+        session, found = self._conversing.session, self.other_sessions()
+        before = f"The session before: harness --resume {session.id}" if session.turn else ""
+        number = await self._chosen("Go on with which session?", list(session_lines(found)))
+        if number is not None:
+            await self._conversing.go_on(Opening(found[number].id), before)
+
+    async def pick_rewind(self) -> None:
         """Choose a prompt to go back to; it comes back into the prompt."""
         points = self._conversing.session.rewind_points
         if not points:
             self._conversing.warn("there is no earlier prompt to go back to")
             return
-
-        def go_back(number: int) -> None:
-            self._conversing.later(self._go_back(points[number]))
-
         title = "Go back before which prompt? What came after is forgotten."
         lines = [f"{point.turn:>3}  {' '.join(point.prompt.split())}" for point in points]
-        self._offer(title, lines, go_back, chosen=len(points) - 1)
+        number = await self._chosen(title, lines, chosen=len(points) - 1)
+        if number is not None:
+            await self._go_back(points[number])
 
     async def _go_back(self, point: RewindPoint) -> None:
         """Take back the conversation, and the files if they differ and the person wants it."""
@@ -140,9 +138,13 @@ class Menu:
         """Every key."""
         self._app.push_screen(KeysScreen())
 
-    def _offer(self, title: str, lines: list[str], take: Callable[[int], None], chosen: int = 0) -> None:
-        def chose(number: int | None) -> None:
-            if number is not None:
-                take(number)
+    async def _chosen(self, title: str, lines: list[str], chosen: int = 0) -> int | None:
+        """Show a list until a line is chosen; its number, or None when the list was left."""
+        closed: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
 
-        self._app.push_screen(Picker(title, lines, chosen=chosen), chose)
+        def close(number: int | None) -> None:
+            if not closed.done():
+                closed.set_result(number)
+
+        await self._app.push_screen(Picker(title, lines, chosen=chosen), close)
+        return await closed

@@ -21,6 +21,7 @@ class PanelView(Static):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(markup=False, id=id)
+        self.auto_links = False  # what can be clicked is drawn as such already
         self._draw: Drawing | None = None
 
     def use(self, draw: Drawing) -> None:

@@ -36,8 +36,8 @@ class PromptArea(Vertical):
     PromptArea {
         height: auto;
         #prompt-row { height: auto; }
-        #prompt-sign { width: 2; height: 1; color: $primary; }
-        &.-shell #prompt-sign, &.-command #prompt-sign { color: $warning; }
+        #prompt-sign { width: 2; height: 1; color: $text-primary; }
+        &.-shell #prompt-sign, &.-command #prompt-sign { color: $text-warning; }
         &:disabled { opacity: 60%; }
     }
     """

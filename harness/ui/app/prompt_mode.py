@@ -8,14 +8,17 @@ PromptMode = Literal["prompt", "shell", "command"]
 SIGNS: Mapping[PromptMode, str] = {"prompt": "▸", "shell": "!", "command": "/"}
 """What stands before the text."""
 
+SLASHES = ("/", "／")
+
 
 def mode_of(text: str) -> PromptMode:
-    """Shell behind `!`, command behind one `/`, else a prompt."""
+    """Shell behind `!`, command behind one `/` unless a path begins there, else a prompt."""
     if text.startswith(("!", "！")):
         return "shell"
-    if text.startswith(("/", "／")) and not text[1:].startswith(("/", "／")):
-        return "command"
-    return "prompt"
+    if not text.startswith(SLASHES) or text[1:].startswith(SLASHES):
+        return "prompt"
+    word = text.split(maxsplit=1)[0]
+    return "prompt" if "/" in word[1:] else "command"
 
 
 def submitted(text: str) -> str:
@@ -25,6 +28,6 @@ def submitted(text: str) -> str:
             text = "!" + text[1:]
         case "command":
             text = "/" + text[1:].replace("\u3000", " ")
-        case "prompt" if text.startswith(("/", "／")):
+        case "prompt" if text.startswith(SLASHES) and text[1:].startswith(SLASHES):
             text = "//" + text[2:]
     return text.rstrip()

@@ -1,10 +1,10 @@
 """Slash commands that need a screen; all others are those of `harness.ui.commands`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.ui.command_results import CommandError
 
@@ -12,7 +12,7 @@ from harness.ui.command_results import CommandError
 class ScreenActions(Protocol):
     """What the commands here can do."""
 
-    def choose_theme(self, name: str) -> None:
+    async def choose_theme(self, name: str) -> None:
         """Another theme; empty: choose from a list."""
         ...
 
@@ -20,11 +20,11 @@ class ScreenActions(Protocol):
         """The last answer into the clipboard."""
         ...
 
-    def pick_session(self) -> None:
+    async def pick_session(self) -> None:
         """Choose a session to go on with."""
         ...
 
-    def pick_rewind(self) -> None:
+    async def pick_rewind(self) -> None:
         """Choose a prompt to go back to."""
         ...
 
@@ -44,22 +44,28 @@ class ScreenCommand:
     name: str
     arguments: str
     help: str
-    run: Callable[[ScreenActions, str], None]
+    run: Callable[[ScreenActions, str], Awaitable[None] | None]
+    """What it gives back ends when the user has chosen."""
     only_alone: bool = False
     """With something after it, it is the command of the plain REPL."""
 
 
-def run_screen_command(line: str, screen: ScreenActions) -> bool:
-    """Do what the line says; False when it is no command of the screen. Raises CommandError."""
+def run_screen_command(line: str, screen: ScreenActions) -> Coroutine[Any, Any, None] | None:
+    """What the line says, to be awaited; None when it is no command of the screen. Awaiting it raises CommandError."""
     name, _, argument = line[1:].strip().partition(" ")
     command = SCREEN_COMMANDS.get(name.lower())
     argument = argument.strip()
     if command is None or (command.only_alone and argument):
-        return False
+        return None
+    return _run(command, argument, screen)
+
+
+async def _run(command: ScreenCommand, argument: str, screen: ScreenActions) -> None:
     if argument and not command.arguments:
         raise CommandError(f"/{command.name} takes nothing after it; type /{command.name} alone.")
-    command.run(screen, argument)
-    return True
+    choosing = command.run(screen, argument)
+    if choosing is not None:
+        await choosing
 
 
 def known_theme(name: str, themes: Sequence[str]) -> str:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.content import Content
 
 from harness.errors import HarnessError
 from harness.session import Record
 from harness.ui.app.entry_drawing import EntryDrawing
 from harness.ui.app.panel_view import PanelView
+from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.app.screen_commands import known_theme
 from harness.ui.app.stage import BREAKPOINTS, STAGE_CSS, Stage
 from harness.ui.app.status import Status, StatusLine
@@ -20,7 +21,7 @@ SETTLED_S = 0.04
 """Seconds after which a screen that is still the same does not change any more: two frames of Textual's."""
 
 
-class Still(App[None]):
+class Still(ReadableColours):
     """Conversation and panel, or the panel alone, as they were after some records."""
 
     CSS = (

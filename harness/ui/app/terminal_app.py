@@ -4,12 +4,14 @@ import asyncio
 import signal
 from typing import ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.screen import Screen
 
+from harness.ui.app.column_screen import ColumnScreen
 from harness.ui.app.full_panel import FullPanel
+from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.app.stage import BREAKPOINTS, STAGE_CSS, Stage
 from harness.ui.app.terminal_driver import TerminalDriver
 
@@ -17,7 +19,7 @@ HEEDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals that would end the process with the terminal as it is (terminal §4); the app ends itself instead."""
 
 
-class TerminalApp(App[int]):
+class TerminalApp(ReadableColours):
     """An app with a stage. Ends with an exit code; what it failed with is raised by who ran it."""
 
     CSS = STAGE_CSS + "PromptArea { padding: 0 1; }"
@@ -40,6 +42,10 @@ class TerminalApp(App[int]):
         self.failure: BaseException | None = None
         """What ended the app although nobody wanted it to; raised again once the terminal is back."""
         self._hung_up = False
+
+    def get_default_screen(self) -> Screen[None]:
+        """A screen whose columns are selected apart."""
+        return ColumnScreen(id="_default")
 
     def get_driver_class(self) -> type[Driver]:
         """Where Textual would draw on a terminal, a driver that survives the terminal."""

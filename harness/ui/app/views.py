@@ -57,6 +57,8 @@ class Views:
         """A step of the past that the panel shows; None: the present."""
         self.refreshing = Refreshing(timers, self._draw_chat, self._draw_panel, self._moving)
         self._on_stage = False
+        self._to_show: int | None = None
+        """The entry whose beginning is to be seen after the next drawing."""
 
     def enter(self) -> None:
         """Take the stage: from now on what is seen is drawn."""
@@ -82,9 +84,11 @@ class Views:
         self.fold.see(event, at)
         self.changed()
 
-    def show(self, entry: Entry | str) -> None:
-        """Put something into the conversation that no event says."""
+    def show(self, entry: Entry | str, *, from_top: bool = False) -> None:
+        """Put something into the conversation that no event says; `from_top`: of a long one show the beginning."""
         self.transcript.show(Shown(entry) if isinstance(entry, str) else entry)
+        if from_top:
+            self._to_show = len(self.transcript.entries) - 1
         self.changed()
 
     @property
@@ -155,6 +159,9 @@ class Views:
         changes = self.transcript.take()
         if changes is not None:
             chat.update(self.transcript.entries, changes.first)
+            if self._to_show is not None:
+                chat.show_top(self._to_show)
+                self._to_show = None
         elif self.fold.now.running:
             chat.redraw(running_only=True)
 

@@ -34,6 +34,7 @@ from harness.events import (
     ToolOutcome,
     ToolScored,
     TurnStarted,
+    key_of,
 )
 
 MODEL = "model:"
@@ -98,7 +99,13 @@ class Health:
     @property
     def rows(self) -> tuple[HealthRow, ...]:
         """The table in the order of the toolbox."""
-        return tuple(self._row(name) for name in self._order)
+        return tuple(self._row(key) for name in self._order for key in (name, *self._failing_parts(name)))
+
+    def _failing_parts(self, tool: str) -> list[str]:
+        """What of a tool fails, such as "bash:npm"."""
+        parts = [key for key in self._tools if key.startswith(f"{tool}:")]
+        rows = [(key, self._tools[key].row) for key in parts]
+        return [key for key, row in rows if row.failures or row.state is not BreakerState.CLOSED]
 
     @property
     def endpoints(self) -> tuple[HealthRow, ...]:
@@ -149,15 +156,21 @@ class Health:
 
     def _dispatched(self, event: Dispatched) -> None:
         if event.dispatch in RUNS:
-            self._out[event.call_id] = event.place, event.tool, event.generation
+            self._out[event.call_id] = event.place, event.key or event.tool, event.generation
         if event.routes:
-            self._routes[event.tool] = event.routes[0]
+            self._routes[event.key or event.tool] = event.routes[0]
         if event.tool not in self._order and event.reason is not DispatchReason.UNKNOWN_TOOL:
             self._order += (event.tool,)
 
     def _returned(self, event: ToolEnded, at: float) -> None:
         place, tool, generation = self._out.pop(event.call_id)
-        self._ended.append(_Result(place, tool, generation, event, at))
+        key = key_of(tool, event.failure) if event.failure else tool
+        if key == tool:
+            self._ended.append(_Result(place, tool, generation, event, at))
+        else:  # the tool did its work, and what it ran failed
+            worked = replace(event, failure=None, outcome=ToolOutcome.OK)
+            self._ended.append(_Result(place, tool, generation, worked, at))
+            self._ended.append(_Result(place, key, self._tool(key).generation, event, at))
         if not self._out:
             self._settle()
 

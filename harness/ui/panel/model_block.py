@@ -16,6 +16,7 @@ from harness.events import (
     PartialDiscarded,
     ReplyReceived,
     RequestSent,
+    RetryBudgetSpent,
     RetryEnded,
     RetryScheduled,
     SessionResumed,
@@ -65,6 +66,8 @@ def after(model: ModelView, event: Event, at: float, resting: Phase) -> ModelVie
             return replace(model, discarded_characters=model.discarded_characters + characters)
         case RetryScheduled():
             return _in(replace(model, retry=event), Phase.WAITING, at)
+        case RetryBudgetSpent():
+            return replace(model, retries_spent=event)
         case RetryEnded():
             return _in(replace(model, retry=None), _resting(model, resting), at)
         case WaitOffered():

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from textual.content import Content
+from textual.style import Style
 
 from harness.clock import time_of_day
 from harness.events import TransitionCode, Usage
@@ -44,6 +45,8 @@ TOLD = (
     TransitionCode.REACTIVE_COMPACT_RETRY,
 )
 """Codes of transitions that are ordinary, or that other lines tell of."""
+KEY_NAMES = {"Alt+R": "alt+r", "Alt+M": "alt+m", "Esc": "escape"}
+"""Keys that can be clicked on, by what the panel calls them, and how the app calls them."""
 PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION, Phase.LOOP)
 """Phases in which a person can decide something."""
 
@@ -56,9 +59,16 @@ def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str
     headline = hung("model", _headline(panel, now), width)
     urgent = list(_urgent(view, now))
     details = [*_details(panel, width), *_kept(view, width)]
-    keys = flowing((Content.assemble((key, KEY), " ", what) for key, what in actions), width)
+    keys = flowing((_clickable(key, what) for key, what in actions), width)
     brief = labelled("model", _brief(panel, now))
     return ([*headline, *urgent, *details, *keys], [*headline, *urgent, *keys], [*headline, *urgent], [brief])
+
+
+def _clickable(key: str, what: str) -> Content:
+    """A key and what it does; a click on it presses the key."""
+    name = KEY_NAMES.get(key)
+    shown = Content.assemble((key, KEY), " ", (what, "underline" if name else ""))
+    return shown.stylize(Style.from_meta({"@click": f"app.simulate_key('{name}')"})) if name else shown
 
 
 def _headline(panel: Panel, now: float) -> Content:
@@ -200,10 +210,13 @@ def _events(panel: Panel, width: int) -> Iterator[Content]:
     if runs and view.continuations:
         of = f" of {view.most_continuations}" if view.most_continuations else ""
         yield _event("…", f"continuation {view.continuations}{of}")
+    if (spent := view.retries_spent) is not None:
+        yield _event("✗", f"no retries left: {spent.retries:,} for {plural(spent.requests, 'request')} of all agents")
     if (done := view.compacted) is not None and done.succeeded:
         sizes = f"{count(done.tokens_before)} → {count(done.tokens_after)} tokens"
         how = f", by {done.method}" if width >= ROOMY else ""
-        yield _event("✂", f"compacted {sizes}{how}", TROUBLE if runs else QUIET)
+        what = "compacted" if done.tokens_after < done.tokens_before else "compaction gained nothing:"
+        yield _event("✂", f"{what} {sizes}{how}", TROUBLE if runs else QUIET)
     elif done is not None:
         yield _event("✂", f"compaction failed: {flat(done.detail)}")
     last = view.transition

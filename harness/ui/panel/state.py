@@ -17,6 +17,7 @@ from harness.events import (
     PauseReport,
     PermissionAsked,
     PlanItem,
+    RetryBudgetSpent,
     RetryScheduled,
     Route,
     SilenceHint,
@@ -101,6 +102,8 @@ class ModelView:
     """The last compaction that ended in this turn, or by hand after it."""
     switched: ModelSwitched | None = None
     """The last switch in this turn, unless it led back to the chosen model."""
+    retries_spent: RetryBudgetSpent | None = None
+    """The retries that all agents share were used up in this turn."""
     silence: SilenceHint | None = None
     """Transient: never part of what is replayed."""
 

@@ -5,6 +5,7 @@ from textual.content import Content
 from harness.events import Dispatch, Route, ToolOutcome
 from harness.ui.lines import seconds
 from harness.ui.outcomes import OUTCOMES
+from harness.ui.shown_output import shown_output
 from harness.ui.transcript.entries import Call
 from harness.ui.transcript.lines import DIFF_STYLES, GOOD, MUTED, TAB, WARNING, hanging, one_line
 from harness.visible import visible
@@ -152,16 +153,12 @@ def _detail(call: Call, width: int, *, expanded: bool) -> list[Content]:
     diff = call.detail.startswith("--- ")
     if not call.detail or not (expanded or call.by_person or diff):
         return []
-    source = call.detail.rstrip("\n").split("\n")
-    if diff:
-        source = source[2:]  # the names stand in the line of the call
     most = MOST_LINES if expanded or call.by_person else MOST_DIFF_LINES
-    lines = [_detail_line(line, width, diff=diff) for line in source[:most]]
-    left = len(source) - len(lines)
-    whole = f"whole output in {_flat(call.full_output)}" if call.full_output and most == MOST_LINES else ""
-    more = f"{left:,} more line{'' if left == 1 else 's'}" if left else ""
-    if more or whole:
-        lines.append(one_line(Content.styled(f"  … {', '.join(filter(None, (more, whole)))}", MUTED), width))
+    # The names of a change stand in the line of the call.
+    text = "\n".join(call.detail.split("\n")[2:]) if diff else call.detail
+    shown = shown_output(text, most, detail_of=call.detail_of, full_output=_flat(call.full_output or ""))
+    lines = [_detail_line(line, width, diff=diff) for line in shown.lines]
+    lines += [hanging(Content.styled("  … ", MUTED), Content.styled(note, MUTED), width) for note in shown.notes]
     return lines
 
 

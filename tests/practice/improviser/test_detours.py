@@ -64,7 +64,14 @@ async def acting(
         recorded: list[Event] = []
         conversation = Conversation(recorded.append)
         clock = VirtualClock()
-        async with Agent(loaded.settings, tools=tools, asker=asker, clock=clock, conversation=conversation) as agent:
+        async with Agent(
+            loaded.settings,
+            tools=tools or (),
+            standard=None if tools is None else (),
+            asker=asker,
+            clock=clock,
+            conversation=conversation,
+        ) as agent:
             here = Stage(agent, server, clock, loaded.settings.workspace, recorded)
             for tool_name in tripped:
                 agent.dispatching.command(BreakerCommand.TRIP, tool_name)

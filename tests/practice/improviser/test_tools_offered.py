@@ -37,13 +37,19 @@ OWN = (*standard_tools(), add, weather, send_note)
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
-        ("add 2 and 3", "5"),
+        ("use add with 2 and 3", "5"),
         ("please use add with a=20 and b=22", "42"),
+        ("a=20, b=22 で add を使って", "42"),
         ("What is the weather in Paris?", "Sunny in Paris, in celsius."),
-        ("weather in New York in fahrenheit", "Sunny in New York, in fahrenheit."),
-        ('send a note to "Ann" saying "lunch?"', "Sent to Ann: lunch?"),
-        ('send the short message "hi" to my colleague', "also needs"),
-        ("weather?", "also needs city"),
+        ("use weather with Oslo, unit=fahrenheit", "Sunny in Oslo, in fahrenheit."),
+        ('use weather with "New York"', "Sunny in New York, in celsius."),
+        ('call send_note with "Ann" and "lunch?"', "Sent to Ann: lunch?"),
+        ("use weather", "also needs city"),
+        ("use add with two and three", "also needs a, b"),
+        ("use add with 1, 2, 3", "also needs a, b"),
+        ("use hammer", "did not understand"),
+        ("add 2 and 3", "did not understand"),
+        ("what is the weather in Paris if it rains?", "did not understand"),
     ],
 )
 def test_somebody_elses_tool_is_called_with_what_the_sentence_gives(tmp_path: Path, prompt: str, expected: str) -> None:

@@ -25,7 +25,7 @@ async def test_commands_are_offered_with_what_the_session_can_put_behind_them(tm
     assert arguments["/export"] == ["markdown", "json"]
     assert arguments["/model"][0] == loaded.settings.model
     assert arguments["/help"] == []
-    assert (candidates["/help"].inserted, candidates["/routes"].inserted) == ("/help", "/routes ")
+    assert (candidates["/clear"].inserted, candidates["/routes"].inserted) == ("/clear", "/routes ")
     completion = Completer(lambda: tuple(candidates.values()), lambda: ()).complete("/trip gre", 9)
     assert completion
     assert completion.candidates[0].label == "grep"

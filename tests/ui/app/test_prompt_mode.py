@@ -19,6 +19,8 @@ from harness.ui.commands import is_command
         ("／/etc", "prompt", "//etc"),
         ("/／etc", "prompt", "//etc"),
         ("/", "command", "/"),
+        ("/etc/hosts what is this?", "prompt", "/etc/hosts what is this?"),
+        ("/re a/b", "command", "/re a/b"),
         (" /help", "prompt", " /help"),
     ],
 )

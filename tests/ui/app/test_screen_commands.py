@@ -8,6 +8,8 @@ from harness.ui.app.screen_commands import SCREEN_COMMANDS, known_theme, run_scr
 from harness.ui.command_results import CommandError
 from harness.ui.commands import COMMANDS
 
+pytestmark = pytest.mark.anyio
+
 
 class Screen:
     """Notes what it is asked for."""
@@ -15,16 +17,16 @@ class Screen:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def choose_theme(self, name: str) -> None:
+    async def choose_theme(self, name: str) -> None:
         self.asked.append(f"theme {name}".strip())
 
     def copy_answer(self) -> None:
         self.asked.append("copy")
 
-    def pick_session(self) -> None:
+    async def pick_session(self) -> None:
         self.asked.append("resume")
 
-    def pick_rewind(self) -> None:
+    async def pick_rewind(self) -> None:
         self.asked.append("rewind")
 
     def full_panel(self) -> None:
@@ -35,30 +37,36 @@ class Screen:
 
 
 @pytest.mark.parametrize("name", SCREEN_COMMANDS)
-def test_each_command_alone_does_what_it_is_called(name: str) -> None:
+async def test_each_command_alone_does_what_it_is_called(name: str) -> None:
     for line in (f"/{name}", f"/ {name.upper()} "):
         screen = Screen()
-        assert run_screen_command(line, screen)
+        work = run_screen_command(line, screen)
+        assert work is not None
+        await work
         assert screen.asked == [name]
 
 
-def test_a_theme_has_a_name() -> None:
+async def test_a_theme_has_a_name() -> None:
     screen = Screen()
-    assert run_screen_command("/theme  nord ", screen)
+    work = run_screen_command("/theme  nord ", screen)
+    assert work is not None
+    await work
     assert screen.asked == ["theme nord"]
 
 
 @pytest.mark.parametrize("line", ["/resume 2026", "/rewind 3", "/help", "/", "/nonsense keys"])
 def test_what_needs_no_screen_is_left_to_the_others(line: str) -> None:
     screen = Screen()
-    assert not run_screen_command(line, screen)
+    assert run_screen_command(line, screen) is None
     assert screen.asked == []
 
 
 @pytest.mark.parametrize("name", ["copy", "panel", "keys"])
-def test_words_after_a_command_that_takes_none_are_refused(name: str) -> None:
+async def test_words_after_a_command_that_takes_none_are_refused(name: str) -> None:
+    work = run_screen_command(f"/{name} all", Screen())
+    assert work is not None
     with pytest.raises(CommandError, match=f"type /{name} alone"):
-        run_screen_command(f"/{name} all", Screen())
+        await work
 
 
 def test_only_commands_that_a_list_completes_share_a_name_with_the_plain_ones() -> None:

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.events import BreakerState, HealthRow, LoopAnswered, LoopChoice
+from harness.events import BreakerState, CompactionEnded, HealthRow, LoopAnswered, LoopChoice
 from harness.ui.line import Line, Tone
 from harness.ui.panel.drawing import is_calm, panel_content
 from harness.ui.panel.state import Panel
@@ -14,7 +14,7 @@ from tests.ui.loops import CIRCLE, FOUND
 from tests.ui.panel import situations as situation
 from tests.ui.panel.situations import ALL, NOW
 
-KEYS = (("r", "retry now"), ("m", "other model"), ("Esc", "stop"))
+KEYS = (("Alt+R", "retry now"), ("Alt+M", "other model"), ("Esc", "stop"))
 
 
 def look(panel: Panel, width: int = 60, height: int = 60, now: float = NOW, **more: object) -> list[str]:
@@ -59,7 +59,7 @@ def test_a_retry_tells_why_which_when_what_was_kept_and_what_can_be_pressed() ->
         "model   529 overloaded · attempt 3 of 10",
         "        next try in 3 s",
         "        kept: 1,204 characters, 1 tool call",
-        "        r retry now   m other model   Esc stop",
+        "        Alt+R retry now   Alt+M other model   Esc stop",
         "context ▓▓░░░░░░░░ 41k of 200k",
         "spent   $0.11, of it $0.02 on retries",
     ]
@@ -293,3 +293,8 @@ def test_further_blocks_are_drawn_as_one_line_each_whatever_they_hold() -> None:
 def test_joiners_with_nothing_to_join_do_no_harm() -> None:
     rows = (HealthRow("\u200d\u200d天", situation.OPENED.after, 3, message="\u200d\u200d天 \u200d\u200d天"),)
     assert look(replace(situation.CALM, rows=rows), 30)[5] == "天   OPEN          3 by hand"
+
+
+def test_a_compaction_that_gained_nothing_is_no_success() -> None:
+    grown = situation.after(CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail=""))
+    says(grown, "✂ compaction gained nothing: 4.1k → 4.2k tokens")

@@ -33,6 +33,7 @@ from harness.events import (
     PermissionAsked,
     ReplyReceived,
     RequestSent,
+    RetryBudgetSpent,
     RetryEnded,
     SessionResumed,
     SessionStarted,
@@ -52,6 +53,7 @@ from harness.events import (
     WaitAnswered,
     WaitOffered,
 )
+from harness.ui.panel.drawing import panel_content
 from harness.ui.panel.folding import KEPT_STEPS, PanelFold
 from harness.ui.panel.state import Panel, Phase
 from harness.ui.panel.timeline import timeline
@@ -278,3 +280,10 @@ def test_a_turn_that_was_killed_is_over_when_the_session_is_resumed() -> None:
         ToolStarted("a", "bash", "x", {}), SessionResumed("1", MODEL, "here", practice=False, interrupted=True)
     )
     assert (panel.model.phase, panel.running, panel.session_id) == (Phase.IDLE, (), "20261121-0806-d4eb95")
+
+
+def test_that_no_retry_is_left_for_all_agents_is_shown_until_the_next_turn() -> None:
+    spent = after(RetryBudgetSpent(20, 12))
+    assert "no retries left: 12 for 20 requests of all agents" in panel_content(spent, 80, 60, situation.NOW).plain
+    next_turn = after(RetryBudgetSpent(20, 12), TurnStarted(2, "again"))
+    assert "no retries left" not in panel_content(next_turn, 80, 60, situation.NOW).plain

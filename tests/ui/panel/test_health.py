@@ -41,6 +41,8 @@ from tests.whole import WHOLE
 SESSIONS = Path(__file__).parents[2] / "breakers" / "sessions"
 TOLD = (BreakerChanged, CascadeChanged, FailureCharged, LateResult)
 TOOLS = ("bash", "glob", "grep", "read_file")
+PARTS = ("make", "npm")
+"""Programs that each call of bash runs."""
 
 
 def agree(records: Iterable[tuple[Event, float]], tools: Iterable[str]) -> int:
@@ -89,10 +91,14 @@ class Play:
         self.put(StepStarted(self.step))
         let_through = []
         for place, (tool, _, _) in enumerate(calls):
-            decision = self.replay.dispatcher.decide(f"{self.step}.{place}", tool, place)
+            parts = PARTS if tool == "bash" else ()
+            decision = self.replay.dispatcher.decide(f"{self.step}.{place}", tool, place, parts)
             ticket = decision.ticket
+            key = ticket.tool if ticket.tool != tool else ""
             event = Dispatched(
-                f"{self.step}.{place}", tool, decision.dispatch, decision.reason, ticket.generation, place
+                *(f"{self.step}.{place}", tool, decision.dispatch, decision.reason, ticket.generation, place),
+                parts=parts,
+                key=key,
             )
             self.records.append((event, float(len(self.records))))
             self.records += [(one, float(len(self.records))) for one in self.replay.board.news()]
@@ -100,6 +106,8 @@ class Play:
         for place in order:
             if place < len(calls) and let_through[place]:
                 tool, outcome, failure = calls[place]
+                if failure and tool != "bash":
+                    failure = replace(failure, part="")
                 self.put(ToolEnded(f"{self.step}.{place}", tool, outcome, "", 0.0, failure=failure))
 
 
@@ -109,6 +117,7 @@ FAILURES = st.sampled_from(
         Failure(FailureCategory.TIMEOUT, "timed out", "timeout"),
         Failure(FailureCategory.TRANSPORT, "refused", "network"),
         Failure(FailureCategory.CRASHED, "error"),
+        *(Failure(FailureCategory.CANNOT_START, "not found", "cannot_start: not found", part) for part in PARTS),
     ]
 )
 CALLS = st.lists(
@@ -121,7 +130,7 @@ ORDERS = st.permutations(range(5)).flatmap(
 )
 OTHERS = st.one_of(
     st.builds(TurnStarted, st.just(1), st.sampled_from(["", "a prompt"])),
-    st.builds(BreakerCommanded, st.sampled_from(BreakerCommand), st.sampled_from(TOOLS)),
+    st.builds(BreakerCommanded, st.sampled_from(BreakerCommand), st.sampled_from([*TOOLS, "bash:npm"])),
     st.builds(ToolScored, st.sampled_from(TOOLS), st.sampled_from(Score)),
     st.just(SessionResumed("1", "model", "here", practice=True)),
 )

@@ -134,8 +134,20 @@ def test_a_change_is_shown_in_short_and_whole_when_expanded() -> None:
 def test_output_is_shown_when_expanded_and_says_where_the_rest_is() -> None:
     long = replace(CALL, detail="line\n" * 300, full_output="/tmp/out.txt")
     assert len(look(long)) == 1
-    assert len(look(long, expanded=True)) == 202
-    assert look(long, expanded=True)[-1] == "  … 100 more lines, whole output in /tmp/out.txt"
+    shown = look(long, 120, expanded=True)
+    assert shown[1:201] == ["  line"] * 200
+    whole = "  … the model was given the beginning and the end; the whole output is in /tmp/out.txt"
+    assert shown[201:] == ["  … 100 more lines", whole]
+    assert "".join(look(long, 40, expanded=True)[202:]).replace(" ", "") == whole.replace(" ", ""), (
+        "a path is never cut"
+    )
+
+
+def test_lines_that_are_not_there_are_counted_by_what_the_output_had() -> None:
+    head = replace(CALL, by_person=True, detail="1\n2\n3\n", detail_of=20_000)
+    assert look(head)[1:] == ["  1", "  2", "  3", "  … 19,997 more lines"]
+    assert look(replace(head, detail_of=3))[1:] == ["  1", "  2", "  3"]
+    assert look(replace(head, detail_of=4))[-1] == "  … 1 more line"
 
 
 def test_the_output_of_the_persons_own_command_is_shown_at_once() -> None:

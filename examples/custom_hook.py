@@ -1,0 +1,42 @@
+"""A hook of your own: `git push --force` never runs, whatever the permissions say."""
+
+import asyncio
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from harness import Agent, HookAnswer, HookCall, hook
+from harness.events import HookRan, TurnEnded
+
+SCRIPT = """
+[[reply]]
+tools = [{ name = "bash", input = { command = "git push --force" } }]
+
+[[reply]]
+text = "I left the branch as it is."
+"""
+
+
+@hook("before_tool", tools="bash")
+def no_force_push(call: HookCall) -> HookAnswer | None:
+    """Block a forced push."""
+    if "push --force" in call.input["command"]:
+        return HookAnswer(block="nobody pushes by force here")
+    return None
+
+
+async def main() -> None:
+    """Let the practice model try a forced push."""
+    with TemporaryDirectory() as folder:
+        script = Path(folder) / "push.toml"
+        script.write_text(SCRIPT)
+        async with Agent(hooks=[no_force_push], practice_script=script, permission_mode="yolo") as agent:
+            async for event in agent.run("Push the branch."):
+                match event:
+                    case HookRan():
+                        print(f"{event.name} {event.outcome}: {event.detail}")
+                    case TurnEnded():
+                        print(event.answer)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,211 @@
+"""The form that a request asks a reply to have: forced tools, JSON, stop sequences, thinking, a limit.
+
+The model behind says what it says; what the API promises of any model is made sure of here. Replies of a script are
+played as they are written.
+"""
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from harness.events import Json
+from harness.practice.betas import INTERLEAVED_THINKING
+from harness.practice.counting import Counter, part_tokens
+from harness.practice.model_view import view_of
+from harness.practice.replies import Brain, Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.requests import last_blocks, last_text
+from harness.practice.rules import ServedModel
+from harness.practice.schema_value import value_of
+from harness.practice.sse import compact
+from harness.practice.tool_types import input_schema, server_result
+from harness.practice.user_text import without_reminders
+
+_LONGEST_THOUGHT = 300
+"""Characters of the prompt that thinking repeats."""
+
+
+def reply_to(
+    body: Json, brain: Brain, model: ServedModel, counter: Counter, betas: Iterable[str] = ()
+) -> ScriptedReply:
+    """What the model behind says to a request, in the form that the request asks for."""
+    view = view_of(body)
+    reply = view.restored(brain.answer(view.body))
+    reply = _with_format(_with_choice(reply, body), body)
+    reply = _stopped(reply, _texts(body.get("stop_sequences")))
+    if _thinks(body, model, frozenset(betas)):
+        reply = replace(reply, parts=(_thought(reply, body, model), *reply.parts))
+    return _limited(reply, body.get("max_tokens"), counter)
+
+
+# ── tools ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _with_choice(reply: ScriptedReply, body: Json) -> ScriptedReply:
+    choice = body.get("tool_choice")
+    choice = choice if isinstance(choice, dict) else {}
+    if choice.get("type") in ("any", "tool"):
+        reply = _forced(reply, body, choice.get("name") if choice["type"] == "tool" else None)
+    if choice.get("disable_parallel_tool_use") is True:
+        calls = [part for part in reply.parts if isinstance(part, ToolUse)]
+        reply = replace(reply, parts=tuple(part for part in reply.parts if part not in calls[1:]))
+    return reply
+
+
+def _forced(reply: ScriptedReply, body: Json, name: str | None) -> ScriptedReply:
+    """Nothing but tool calls: those of the reply, or one that is made to fit."""
+    calls = tuple(part for part in reply.parts if isinstance(part, ToolUse) and name in (None, part.name))
+    if calls:
+        return replace(reply, parts=calls, stop_reason=None if reply.stop_reason == "end_turn" else reply.stop_reason)
+    tools = [tool for tool in body.get("tools") or () if isinstance(tool, dict) and input_schema(tool) is not None]
+    prompt = _prompt(body)
+    if name is not None:
+        tools = [tool for tool in tools if tool.get("name") == name]
+    if not tools:
+        return reply
+    tool = max(tools, key=lambda tool: (server_result(tool) is None, _shared_words(tool, prompt)))
+    value = value_of(input_schema(tool), prompt, _said(reply))
+    given = value if isinstance(value, dict) else {}
+    if (result := server_result(tool)) is not None:
+        return replace(reply, parts=_unavailable(str(tool.get("name")), given, result), stop_reason="end_turn")
+    return replace(reply, parts=(ToolUse(str(tool.get("name")), given),), stop_reason=None)
+
+
+def _unavailable(name: str, given: Json, result: str) -> tuple[Part, ...]:
+    """A server tool is used, and cannot be had: this server looks nothing up and runs nothing."""
+    id = f"srvtoolu_{uuid.uuid4().hex[:24]}"
+    error = {"type": f"{result}_error", "error_code": "unavailable"}
+    return (
+        RawBlock({"type": "server_tool_use", "id": id, "name": name, "input": given}),
+        RawBlock({"type": result, "tool_use_id": id, "content": error}),
+        Text(f"The practice server has no {name}."),
+    )
+
+
+def _shared_words(tool: Json, prompt: str) -> int:
+    words = set(re.findall(r"\w{3,}", prompt.casefold()))
+    described = f"{tool.get('name')} {tool.get('description', '')}".replace("_", " ").casefold()
+    return len(words & set(re.findall(r"\w{3,}", described)))
+
+
+# ── text ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _with_format(reply: ScriptedReply, body: Json) -> ScriptedReply:
+    """A reply that calls tools calls them; any other is JSON of the format's schema and nothing else."""
+    schema = output_schema(body)
+    if schema is None:
+        return reply
+    calls = tuple(part for part in reply.parts if isinstance(part, ToolUse | RawBlock))
+    if calls:
+        return replace(reply, parts=calls)
+    value = value_of(schema, _prompt(body), _said(reply))
+    return replace(reply, parts=(Text(json.dumps(value, ensure_ascii=False)),), stop_reason=None)
+
+
+def output_schema(body: Json) -> Json | None:
+    """The schema that a reply's text must fit; None: any text will do."""
+    config = body.get("output_config")
+    form = config.get("format") if isinstance(config, dict) else None
+    form = form or body.get("output_format")
+    schema = form.get("schema") if isinstance(form, dict) else None
+    return schema if isinstance(schema, dict) else None
+
+
+def _stopped(reply: ScriptedReply, sequences: list[str]) -> ScriptedReply:
+    """The reply up to the first stop sequence in its text."""
+    for number, part in enumerate(reply.parts):
+        if not isinstance(part, Text):
+            continue
+        places = [(at, sequence) for sequence in sequences if (at := part.text.find(sequence)) >= 0]
+        if places:
+            at, sequence = min(places)
+            rest = (Text(part.text[:at]),) if at else ()
+            parts = (*reply.parts[:number], *rest)
+            return replace(reply, parts=parts, stop_reason="stop_sequence", stop_sequence=sequence)
+    return reply
+
+
+# ── thinking and limits ─────────────────────────────────────────────────────────────────────────────
+
+
+def _thinks(body: Json, model: ServedModel, betas: frozenset[str]) -> bool:
+    choice = body.get("tool_choice")
+    thinking = body.get("thinking")
+    kind = thinking.get("type") if isinstance(thinking, dict) else None
+    if isinstance(choice, dict) and choice.get("type") in ("any", "tool"):
+        return False
+    if kind == "enabled":  # between tool calls such models think with a beta only
+        answered = any(block.get("type") == "tool_result" for block in last_blocks(body))
+        return not answered or INTERLEAVED_THINKING in betas
+    return kind == "adaptive" or (kind is None and model.thinks)
+
+
+def _thought(reply: ScriptedReply, body: Json, model: ServedModel) -> Thinking:
+    """What comes next, in few words; empty where the display of thinking is omitted."""
+    thinking = body.get("thinking")
+    display = thinking.get("display") if isinstance(thinking, dict) else None
+    if display == "omitted" or (display is None and not model.shows_thinking):
+        return Thinking("")
+    calls = [part.name for part in reply.parts if isinstance(part, ToolUse)]
+    step = f"call {', '.join(dict.fromkeys(calls))}" if calls else "answer"
+    asked = " ".join(_prompt(body).split())[:_LONGEST_THOUGHT]
+    return Thinking(f"The last message: {asked}\nBy my rules the next step is to {step}.")
+
+
+def _limited(reply: ScriptedReply, max_tokens: object, counter: Counter) -> ScriptedReply:
+    """The reply, cut where its tokens reach the limit."""
+    if not isinstance(max_tokens, int) or isinstance(max_tokens, bool):
+        return reply
+    room, parts = max_tokens, list[Part]()
+    for part in reply.parts:
+        size = part_tokens(counter, part)
+        if size > room:
+            if (piece := _cut(part, room, counter)) is not None:
+                parts.append(piece)
+            return replace(reply, parts=tuple(parts), stop_reason="max_tokens", stop_sequence=None)
+        parts.append(part)
+        room -= size
+    return reply
+
+
+def _cut(part: Part, room: int, counter: Counter) -> Part | None:
+    """The beginning of a part; None: there is no room for any of it."""
+    whole, piece_of = _pieces(part)
+    low, high = 0, len(whole)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if part_tokens(counter, piece_of(middle)) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    piece = piece_of(low)
+    blank = isinstance(piece, Text) and not piece.text.strip()
+    return None if low == 0 or blank else piece
+
+
+def _pieces(part: Part) -> tuple[str, Callable[[int], Part]]:
+    """What is written of a part, and the part with so many characters of it."""
+    match part:
+        case Text(text):
+            return text, lambda size: Text(text[:size].rstrip())
+        case Thinking(thinking):
+            return thinking, lambda size: Thinking(thinking[:size], signed=False)
+        case ToolUse():
+            raw = compact(part.input) if part.raw_input is None else part.raw_input
+            return raw, lambda size: replace(part, raw_input=raw[:size])
+        case RawBlock():
+            return "", lambda size: part
+
+
+def _said(reply: ScriptedReply) -> str:
+    return "\n\n".join(part.text for part in reply.parts if isinstance(part, Text))
+
+
+def _prompt(body: Json) -> str:
+    return without_reminders(last_text(body))
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str) and text] if isinstance(value, list) else []

@@ -1,0 +1,81 @@
+"""Blocking work in a thread of its own, which can be given up.
+
+A thread cannot be stopped from outside. The threads of `asyncio.to_thread` are few, and a program waits for them
+before it ends, so that one call which never returns takes a place for ever and keeps the program alive. The threads
+here are daemons, one for each call: whoever gives up on one goes on at once, and so does the end of the program.
+"""
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+given_up: contextvars.ContextVar[Callable[["asyncio.Future[None]"], None] | None] = contextvars.ContextVar(
+    "given_up", default=None
+)
+"""Is handed each thread that goes on although its caller was cancelled: a future that is done when the thread is."""
+
+
+async def in_thread(work: Callable[[], T], *, on_cancel: Callable[[], None] | None = None, grace_s: float = 0.0) -> T:
+    """The result of `work`, which runs in a daemon thread with the context variables of the caller.
+
+    Args:
+        on_cancel: called when a cancellation comes, to tell long work to stop.
+        grace_s: seconds that a cancellation waits for the thread. What still runs then is given up: it goes on by
+            itself, and its result is dropped.
+
+    Raises RuntimeError where `work` tries to end the program, as `sys.exit` does.
+    """
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+    ended: asyncio.Future[None] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(value: T | None, error: BaseException | None) -> None:
+        ended.set_result(None)
+        if result.cancelled():
+            return
+        if error is None:
+            result.set_result(value)  # type: ignore[arg-type]  (a value where there is no error)
+        else:
+            result.set_exception(error)
+
+    def run() -> None:
+        value, error = None, None
+        try:
+            value = context.run(work)
+        except Exception as raised:  # noqa: BLE001 (passed on to the caller)
+            error = _passable(raised)
+        except BaseException as raised:  # noqa: BLE001 (a thread of a tool must not end the program)
+            error = RuntimeError(f"{type(raised).__name__}: {raised}")
+            error.__cause__ = raised
+        try:
+            loop.call_soon_threadsafe(settle, value, error)
+        except RuntimeError:  # the loop is closed: the program has given this up and ends
+            return
+
+    threading.Thread(target=run, name=f"work of {threading.current_thread().name}", daemon=True).start()
+    try:
+        return await result
+    except asyncio.CancelledError:
+        if on_cancel is not None:
+            on_cancel()
+        try:
+            if grace_s and not ended.done():
+                await asyncio.wait({ended}, timeout=grace_s)
+        finally:
+            if not ended.done() and (report := given_up.get()) is not None:
+                report(ended)
+        raise
+
+
+def _passable(error: Exception) -> Exception:
+    """The error as a future can hold it: not StopIteration, which has a meaning of its own there."""
+    if isinstance(error, StopIteration):
+        passable = RuntimeError(f"StopIteration: {error}")
+        passable.__cause__ = error
+        return passable
+    return error

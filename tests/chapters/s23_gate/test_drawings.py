@@ -1,0 +1,12 @@
+"""The outcomes that s23 lists are those that the gate has."""
+
+from typing import get_args, get_origin, get_type_hints
+
+from chapters.s23_gate.drawings import OUTCOMES, outcomes
+from harness.gate.admission import Admission
+
+
+def test_every_answer_of_the_gate_is_an_outcome() -> None:
+    answers = {get_origin(answer) or answer for answer in get_args(get_type_hints(Admission.ask)["return"])}
+    assert {answer for *_, answer in OUTCOMES} == answers
+    assert len(outcomes().splitlines()) == len(OUTCOMES)

@@ -1,0 +1,275 @@
+"""Prompts that wait in the app: they run in their order, and none is lost, whatever happens meanwhile."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from harness.events import MessageAdded, Origin
+from harness.journal import read
+from harness.ui.app.keys import KeysScreen
+from tests.agent.stage import calls, fails, says
+from tests.ui.app.test_conversation import Here, opened
+
+pytestmark = pytest.mark.anyio
+WAITS = "until [ -e go ]; do sleep 0.05; done"
+ANSWER = says("An answer.", times='"forever"')
+STALLS = says(
+    "Words that stop in the mid",
+    when='{ text = "two" }',
+    chunk="5",
+    fault='{ kind = "stall", at = 7 }',
+    times="1",
+)
+
+
+def asked(here: Here) -> list[str]:
+    """The prompts that the model was asked, in their order."""
+    return [str(entry.text) for entry in here.controller.views.transcript.entries if type(entry).__name__ == "Said"]
+
+
+async def all_asked(here: Here, count: int) -> list[str]:
+    """Wait until so many lines were used and nothing runs; which they were."""
+    async with asyncio.timeout(20):
+        while len(asked(here)) < count or here.controller.running:
+            await here.pilot.pause(0.02)
+    return asked(here)
+
+
+async def waiting(here: Here, count: int) -> None:
+    """Wait until the status line counts so many prompts."""
+    await here.sees(f"{count} waiting")
+
+
+async def test_prompts_behind_a_command_run_in_their_order(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        lines = [f"!{WAITS}", "one", "two", "three"]
+        for line in lines:
+            await here.says(line)
+        await waiting(here, 3)
+        (tmp_path / "workspace" / "go").touch()
+        assert await all_asked(here, 4) == [WAITS, *lines[1:]]
+
+
+async def test_the_second_of_three_is_stopped_and_the_third_is_the_users_again(tmp_path: Path) -> None:
+    async with opened(tmp_path, STALLS + ANSWER) as here:
+        await here.says(f"!{WAITS}")
+        for line in ("one", "two", "three"):
+            await here.says(line)
+        await waiting(here, 3)
+        (tmp_path / "workspace" / "go").touch()
+        await here.sees("Words")
+        await here.sees("Esc stop")
+        await here.pilot.press("escape")
+        assert await all_asked(here, 3) == [WAITS, "one", "two"]
+        assert here.app.prompt.text == "three"
+        await here.pilot.press("enter")
+        assert (await all_asked(here, 4))[-1] == "three"
+
+
+async def test_escape_on_a_command_gives_back_what_waits(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says("!sleep 30")
+        await here.sees("Esc stop")
+        for line in ("one", "two"):
+            await here.says(line)
+        here.app.prompt.load("half a thou")
+        await here.pilot.press("escape")
+        await here.rests()
+        assert here.app.prompt.text == "one\ntwo\nhalf a thou"
+        await here.pilot.pause(0.3)
+        assert asked(here) == ["sleep 30"]
+
+
+@pytest.mark.stories
+async def test_hundreds_of_prompts_are_all_asked_in_their_order(tmp_path: Path) -> None:
+    lines = [f"prompt {number}" for number in range(320)]
+    async with opened(tmp_path, ANSWER) as here:
+        here.controller.submit(f"!{WAITS}")
+        for line in lines:
+            here.controller.submit(line)
+        await waiting(here, 320)
+        (tmp_path / "workspace" / "go").touch()
+        assert await all_asked(here, 321) == [WAITS, *lines]
+
+
+async def test_lines_that_are_pasted_without_brackets_keep_their_order(tmp_path: Path) -> None:
+    """A terminal that marks no paste sends every character as a key; ?, r, m, ! and / begin lines, too."""
+    lines = [f"{'rm?!'[number % 4]}{number}" for number in range(500)]
+    lines[0], lines[3] = "first", "/etc/passwd"
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says(f"!{WAITS}")
+        await here.sees("Esc stop")
+        for character in "".join(f"{line}\r" for line in lines):
+            here.app.post_message(events.Key("enter" if character == "\r" else character, character))
+        await waiting(here, 500)
+        assert here.app.prompt.empty
+        assert list(here.controller._turns.queue.lines) == lines
+        await here.pilot.press("escape")
+        await here.rests()
+        assert here.app.prompt.text == "\n".join(lines)
+
+
+async def test_a_queue_behind_a_question_runs_after_the_answer(tmp_path: Path) -> None:
+    asks = calls('{ name = "bash", input = { command = "touch made" } }', when='{ text = "make it" }', times="1")
+    async with opened(tmp_path, asks + ANSWER, permission_mode="ask") as here:
+        await here.says(f"!{WAITS}")
+        for line in ("make it", "one", "two"):
+            await here.says(line)
+        await waiting(here, 3)
+        (tmp_path / "workspace" / "go").touch()
+        await here.sees("touch made")
+        await here.sees("yes, once")
+        await waiting(here, 2)
+        assert not (tmp_path / "workspace" / "made").exists()
+        await here.pilot.pause(1.0)
+        await here.pilot.press("y")
+        assert await all_asked(here, 4) == [WAITS, "make it", "one", "two"]
+
+
+async def test_a_queue_behind_a_retry_and_a_compaction_keeps_its_order(tmp_path: Path) -> None:
+    script = fails(529, headers='{ retry-after = "50" }', times="1") + ANSWER
+    async with opened(tmp_path, script) as here:
+        await here.says("first")
+        await here.sees("next try in")
+        for line in ("one", "/compact", "two", "/clear", "three"):
+            await here.says(line)
+        await waiting(here, 5)
+        await here.pilot.press("alt+r")
+        async with asyncio.timeout(10):
+            while asked(here) != ["three"] or here.controller.running:
+                await here.pilot.pause(0.02)
+        told = [record.event for record in read(here.controller.session.path).records]
+        said = [e.message.content[-1] for e in told if isinstance(e, MessageAdded) and e.origin is Origin.PROMPT]
+        assert [block["text"] for block in said] == ["first", "one", "two", "three"]
+
+
+async def test_a_command_that_fails_in_the_queue_loses_nothing_behind_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says(f"!{WAITS}")
+        for line in ("/resume nosuchsession", "/rewind 99", "one"):
+            await here.says(line)
+        await waiting(here, 3)
+        (tmp_path / "workspace" / "go").touch()
+        await here.sees("nosuchsession")
+        assert await all_asked(here, 2) == [WAITS, "one"]
+
+
+async def test_another_session_takes_over_what_waits(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says("zero")
+        await all_asked(here, 1)
+        first = here.controller.session.id
+        await here.says(f"!{WAITS}")
+        for line in ("/fork", "one", "two"):
+            await here.says(line)
+        await waiting(here, 3)
+        (tmp_path / "workspace" / "go").touch()
+        async with asyncio.timeout(10):
+            while asked(here)[-2:] != ["one", "two"] or here.controller.running:
+                await here.pilot.pause(0.02)
+        assert here.controller.session.id != first
+
+
+@pytest.mark.parametrize("leave", ["/exit", "/quit"])
+async def test_leaving_waits_for_the_prompts_before_it_and_runs_none_behind_it(tmp_path: Path, leave: str) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says(f"!{WAITS}")
+        for line in ("one", leave, "two"):
+            await here.says(line)
+        await waiting(here, 3)
+        (tmp_path / "workspace" / "go").touch()
+        async with asyncio.timeout(10):
+            while here.app.is_running:  # noqa: ASYNC110 (there is no event of it)
+                await asyncio.sleep(0.02)
+        assert asked(here) == [WAITS, "one"]
+
+
+async def test_a_list_that_is_chosen_from_holds_what_waits_behind_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says("zero")
+        await all_asked(here, 1)
+        await here.says(f"!{WAITS}")
+        for line in ("/rewind", "one"):
+            await here.says(line)
+        await waiting(here, 2)
+        (tmp_path / "workspace" / "go").touch()
+        await here.sees("Go back before which prompt?")
+        await here.pilot.pause(0.3)
+        assert asked(here) == ["zero", WAITS]
+        await here.pilot.press("escape")
+        assert (await all_asked(here, 3))[-1] == "one"
+
+
+async def test_stopped_before_it_has_begun_a_turn_is_stopped_all_the_same(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        here.controller.submit("go")
+        async with asyncio.timeout(10):
+            while not here.controller._playing:  # noqa: ASYNC110 (the moment before any event)
+                await asyncio.sleep(0)
+        here.controller.interrupt()
+        await here.sees("interrupted")
+        assert not any("An answer." in row for row in await here.sees("interrupted"))
+
+
+# ── keys while a prompt may be typed ────────────────────────────────────────────────────────────
+
+RETRIES = fails(529, headers='{ retry-after = "50" }', times="1") + ANSWER
+
+
+@pytest.mark.parametrize("text", ["read README.md", "make it", "?what"])
+async def test_no_letter_that_is_typed_during_a_wait_acts_or_is_lost(tmp_path: Path, text: str) -> None:
+    async with opened(tmp_path, RETRIES, fallback_models=["claude-haiku-4-5"]) as here:
+        await here.says("go")
+        await here.sees("Alt+R retry now   Alt+M other model")
+        await here.pilot.press(*text)
+        assert here.app.prompt.text == text
+        assert not here.shows(KeysScreen)
+        await here.pilot.press("enter")
+        seen = await here.sees("1 waiting")
+        assert any("next try in" in row for row in seen)
+        await here.pilot.press("alt+r")
+        assert await all_asked(here, 2) == ["go", text]
+
+
+async def test_the_other_model_is_asked_with_a_text_in_the_prompt(tmp_path: Path) -> None:
+    async with opened(tmp_path, RETRIES, fallback_models=["claude-haiku-4-5"]) as here:
+        await here.says("go")
+        await here.sees("Alt+M other model")
+        await here.pilot.press("h", "alt+m")
+        await here.sees("An answer.")
+        assert here.app.prompt.text == "h"
+        assert any("claude-haiku-4-5" in row for row in await here.sees("claude-haiku"))
+        await here.pilot.press("alt+m", "alt+r")
+        await here.sees("no retry is waited for")
+
+
+async def test_a_click_on_what_can_be_pressed_presses_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, RETRIES) as here:
+        await here.says("go")
+        seen = await here.sees("Alt+R retry now")
+        row = next(number for number, row in enumerate(seen) if "Alt+R retry now" in row)
+        await here.pilot.click(offset=(seen[row].index("retry now"), row))
+        await here.sees("An answer.")
+
+
+async def test_during_a_wait_retry_as_a_command_tries_at_once(tmp_path: Path) -> None:
+    async with opened(tmp_path, RETRIES) as here:
+        await here.says("go")
+        await here.sees("next try in")
+        await here.says("/retry")
+        await here.sees("An answer.")
+        assert asked(here) == ["go"]
+
+
+async def test_a_question_mark_shows_the_keys_only_while_nothing_runs(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says("!sleep 30")
+        await here.sees("Esc stop")
+        await here.pilot.press("?")
+        assert here.app.prompt.text == "?"
+        await here.pilot.press("backspace", "escape")
+        await here.rests()
+        await here.pilot.press("?")
+        assert here.shows(KeysScreen)

@@ -1,0 +1,141 @@
+"""Every text on the screen can be read, in a dark theme and in a light one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.color import Color as RichColor
+from textual.app import App
+from textual.color import Color
+from textual.screen import ModalScreen
+from textual.theme import BUILTIN_THEMES
+
+from harness.ui.app.chat import Chat
+from harness.ui.app.readable_colours import BACKGROUNDS, LEAST_CONTRAST, TEXTS, contrast, readable
+from harness.ui.app.still import Still
+from harness.ui.transcript.entries import Answer, Listed, Thinking
+from tests.agent.stage import calls, says
+from tests.ui.app.screens import settled
+from tests.ui.app.stories import NAME, STORIES
+from tests.ui.app.test_conversation import opened
+
+pytestmark = pytest.mark.anyio
+THEMES = ("textual-dark", "textual-light")
+LINES = "│─┃╭╮╰╯▌▎▊▔▁▂▃▄▅▆▇█▕▏╵╷"
+"""Characters that draw edges and bars, which are not read."""
+ANSWER = """# Heading
+
+Words, **bold**, *slanted*, `code` and a [link](https://example.org).
+
+- one
+- [ ] two
+
+> quoted
+
+```python
+import os  # a comment
+@deco
+def f(x: int) -> str:
+    \"\"\"What it does.\"\"\"
+    return f"{x}" + 'a' + str(1.5) + None
+```
+
+```diff
+@@ -1 +1 @@
+- a
++ b
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+"""
+
+
+def pale(app: App[Any]) -> Iterator[str]:
+    """The texts on the screen that have too little contrast, and how much they have."""
+    region = app.screen.children[0].region if isinstance(app.screen, ModalScreen) else app.screen.region
+    for row, strip in enumerate(app.screen._compositor.render_strips()):
+        if not region.y <= row < region.bottom:
+            continue  # what is below a page is meant to stand back
+        for segment in strip.crop(region.x, region.right):
+            style, text = segment.style, segment.text.strip().strip(LINES).strip()
+            if not text or style is None or style.color is None or style.bgcolor is None:
+                continue
+            colour, behind = _plain(style.color), _plain(style.bgcolor)
+            if style.reverse:
+                colour, behind = behind, colour
+            if (ratio := contrast(colour, behind)) < LEAST_CONTRAST:
+                yield f"{text!r}: {ratio:.2f} ({colour.hex} on {behind.hex})"
+
+
+def _plain(colour: RichColor) -> Color:
+    return Color(*colour.get_truecolor())
+
+
+@pytest.mark.parametrize("theme", THEMES)
+async def test_text_of_every_kind_can_be_read(theme: str) -> None:
+    for name in ("retry", "open-breaker", "paused", "plan", "agents", "background", "loop-stopped", "permission"):
+        app = Still(STORIES[name], NAME, theme=theme, panel_only=False)
+        async with app.run_test(size=(120, 60)) as pilot:
+            await settled(pilot)
+            if name == "plan":
+                listed = Listed((("A title", (("/name", "what it is"),)),))
+                app.query_one(Chat).update([Answer(ANSWER, done=True), Thinking("Hm.", done=True), listed])
+            app.query_one(Chat).expand_all()
+            await settled(pilot)
+            assert list(pale(app)) == [], name
+
+
+@pytest.mark.parametrize("theme", THEMES)
+async def test_what_is_asked_chosen_and_typed_can_be_read(tmp_path: Path, theme: str) -> None:
+    edits = '{ name = "write_file", input = { path = "a.txt", content = "new\\n" } }'
+    async with opened(tmp_path, calls(edits) + says("Done."), permission_mode="ask") as here:
+        here.app.theme = theme
+        (tmp_path / "workspace" / "a.txt").write_text("old\n")
+
+        async def can_be_read(what: str) -> None:
+            await settled(here.pilot)
+            assert list(pale(here.app)) == [], what
+
+        for keys, what in (("/", "commands"), ("!ls", "a shell command"), ("@", "files"), ("hello", "a prompt")):
+            here.app.prompt.load("")
+            await here.pilot.press(*keys)
+            await can_be_read(what)
+        await here.pilot.press("ctrl+r")
+        await can_be_read("the history")
+        await here.pilot.press("escape", "ctrl+c", "f1")
+        await can_be_read("keys")
+        await here.pilot.press("escape")
+        await here.says("/theme")
+        await here.sees("Which colours?")
+        await can_be_read("a list")
+        await here.pilot.press("escape", "f3")
+        await can_be_read("the full panel")
+        await here.pilot.press("f3")
+        await here.says("change it")
+        await here.sees("yes, once")
+        await can_be_read("a question")
+        await here.pilot.press("escape")
+        await here.rests()
+        await can_be_read("a stopped turn")
+
+
+@pytest.mark.parametrize("name", sorted(BUILTIN_THEMES))
+def test_in_every_theme_of_textual_the_colours_of_text_can_be_read(name: str) -> None:
+    theme = BUILTIN_THEMES[name]
+    given = {**theme.to_color_system().generate(), **theme.variables}
+    found = readable(given)
+    assert {key for key in given if given[key] != found[key]} <= {*TEXTS, "block-cursor-foreground"}
+    for key in TEXTS:
+        colour = Color.parse(found[key])
+        for behind in (Color.parse(found[name]) for name in BACKGROUNDS):
+            assert colour.ansi is not None or behind.ansi is not None or contrast(colour, behind) >= LEAST_CONTRAST, key
+
+
+def test_black_on_white_is_the_most_there_is() -> None:
+    black, white = Color(0, 0, 0), Color(255, 255, 255)
+    assert round(contrast(black, white), 1) == round(contrast(white, black), 1) == 21.0
+    assert contrast(Color(118, 118, 118), white) == pytest.approx(4.54, abs=0.01)  # the known limit for grey on white
+    assert contrast(white, white) == 1.0
