@@ -11,7 +11,7 @@ from pydantic import Field
 from harness.events import Json
 from harness.tools.arguments import Arguments
 from harness.tools.diff import unified_diff
-from harness.tools.files import on_disk, path_of, revision
+from harness.tools.files import on_disk, open_inside, path_of, revision
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.tree import Tree
 from harness.tools.workspace import PathError, require_file
@@ -166,9 +166,8 @@ def _require_writable(path: Path, shown: str) -> int:
 
 
 def _content(context: ToolContext, path: Path) -> bytes:
-    root = context.workspace.root
-    with Tree(root) as tree:
-        return tree.read(str(path.relative_to(root)), EDITABLE_BYTES + 1)[1]
+    with open_inside(context, path) as file:
+        return file.read(EDITABLE_BYTES + 1)
 
 
 def _write(context: ToolContext, change: Change) -> None:

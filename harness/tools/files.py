@@ -7,11 +7,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
 
 from harness.events import FailureCategory, Json, Revision, ToolOutcome
 from harness.threads import in_thread
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
+from harness.tools.tree import Tree
 from harness.tools.workspace import PathError, resolve_within
 
 ANSWERS = frozenset(
@@ -72,6 +74,17 @@ def broken(text: str, category: FailureCategory) -> ToolResult:
 def readable_path(context: ToolContext, path: str) -> Path:
     """Where `path` leads; reading may also open the kept outputs of this session. Raises `PathError`."""
     return resolve_within(path, context.workspace.root, context.outputs.resolve())
+
+
+def open_inside(context: ToolContext, path: Path) -> BinaryIO:
+    """A regular file of the workspace or of the kept outputs, at a resolved path. Raises OSError.
+
+    No link that has taken the place of a folder on the way since the path was resolved is followed.
+    """
+    roots = (context.workspace.root, context.outputs.resolve())
+    root = next(root for root in roots if path.is_relative_to(root))
+    with Tree(root) as tree:
+        return os.fdopen(tree.open(path.relative_to(root).as_posix()), "rb")
 
 
 def replace_atomically(path: Path, data: bytes, *, private: bool = False) -> None:

@@ -3,16 +3,18 @@
 A regular expression can need exponential time, and no thread can stop it. So grep runs this file in a process
 that can be killed. It imports the standard library only and is started by path, which keeps it quick.
 
-Input: one line of JSON (the `Search`), then paths, each ended by a null byte. Output: lines of JSON, for a line found
-`[file, line number, is_match, text]`, where `file` counts the paths from 0; for a pattern that is none
-`{"error": why}`; at the end `{"searched": files, "matches": matches}`.
+Input: one line of JSON (the `Search`, the folder `root`, the file that has `Tree`), then paths below the root, each
+ended by a null byte. Output: lines of JSON, for a line found `[file, line number, is_match, text]`, where `file` counts
+the paths from 0; for a pattern that is none `{"error": why}`; at the end `{"searched": files, "matches": matches}`.
 """
 
 import json
+import os
 import re
 import sys
 from collections import deque
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any, BinaryIO
 
 HEAD_BYTES = 8_192
@@ -80,6 +82,16 @@ def report(value: object) -> None:
     sys.stdout.flush()
 
 
+def tree_class(file: str) -> Any:
+    """The class `Tree` of the module in this file, which cannot be imported by its name here."""
+    specification = spec_from_file_location("tree", file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.Tree
+
+
 def main() -> None:
     """Read the search from stdin and report what is found."""
     head, _, paths = sys.stdin.buffer.read().partition(b"\n")
@@ -92,11 +104,12 @@ def main() -> None:
     plain = search["pattern"].isalnum() and search["pattern"].isascii() and not search["ignore_case"]
     literal = search["pattern"].encode() if plain else None
     matches = searched = 0
+    tree = tree_class(search["tree"])(search["root"])
     for index, path in enumerate(paths.split(b"\0")[:-1]):
         try:
-            file = open(path, "rb")  # noqa: SIM115, PTH123  bytes, closed below
+            file = os.fdopen(tree.open(os.fsdecode(path)), "rb")
         except OSError:
-            continue  # gone, or not ours to read
+            continue  # gone, not ours to read, or reached by a link that was a folder when the path was found
         searched += 1
         with file:
             for found in search_file(file, regex, literal, search["context"], index):

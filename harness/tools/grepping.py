@@ -14,7 +14,7 @@ from pydantic import Field
 
 from harness.events import FailureCategory, Json, ToolOutcome
 from harness.processes import Finished, Limits
-from harness.tools import grep_worker
+from harness.tools import grep_worker, tree
 from harness.tools.arguments import Arguments
 from harness.tools.files import broken, on_disk, refused
 from harness.tools.ignoring import walk_files
@@ -25,6 +25,7 @@ from harness.tools.workspace import require_file
 
 MOST_MATCHES = 300
 WORKER = Path(grep_worker.__file__)
+TREE = Path(tree.__file__)
 
 
 class GrepArguments(Arguments):
@@ -120,7 +121,10 @@ async def _search(
     context: ToolContext, search: Search, files: list[str], output: bytearray, limits: Limits
 ) -> Finished:
     with tempfile.TemporaryFile() as task:
-        task.write(json.dumps(asdict(search)).encode() + b"\n" + b"".join(os.fsencode(path) + b"\0" for path in files))
+        root = context.workspace.root
+        head = {**asdict(search), "root": str(root), "tree": str(TREE)}
+        below = (os.fsencode(_without_link(path)[len(f"{root}/".replace("//", "/")) :]) + b"\0" for path in files)
+        task.write(json.dumps(head).encode() + b"\n" + b"".join(below))
         task.seek(0)
         return await context.processes.run(
             (sys.executable, "-I", "-S", "-W", "ignore", str(WORKER)),
@@ -130,6 +134,11 @@ async def _search(
             limits=limits,
             stdin=task,
         )
+
+
+def _without_link(path: str) -> str:
+    """Where a link to a file leads; its folders are no links, because none of those is entered."""
+    return os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114  quicker for thousands of strings
 
 
 def _answer(

@@ -1,18 +1,19 @@
 """read_file: a range of lines of a text file, numbered."""
 
 import codecs
+import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from pydantic import Field
 
 from harness.events import Json
 from harness.tools.arguments import Arguments
-from harness.tools.files import on_disk, path_of, readable_path, revision
+from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import require_file
 
@@ -108,18 +109,20 @@ def is_binary(head: bytes) -> bool:
 def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: threading.Event) -> ToolResult:
     path = readable_path(context, arguments.path)
     size = require_file(path, arguments.path)
-    encoding = _encoding(path, arguments.path, size)
-    whole = arguments.model_fields_set <= {"path"} and size <= COMPARED_BYTES
-    read = revision(context, path, path.read_bytes()) if whole else None
     as_of = _kept_at(context, path)
-    if size == 0:
-        return ToolResult("(the file is empty)", summary="empty", as_of=as_of, revision=read)
     numbered = _Numbered(room - 400, [])
-    # Lines end at \n alone, so that their numbers agree with grep and with editors.
-    with path.open(encoding=encoding, errors="surrogateescape" if "8" in encoding else "replace", newline="\n") as file:
-        lines = _lines(file, arguments.path, stop)
+    next_line = None
+    with open_inside(context, path) as file:
+        encoding = _encoding(file, arguments.path, size)
+        whole = arguments.model_fields_set <= {"path"} and size <= COMPARED_BYTES
+        read = revision(context, path, file.read(COMPARED_BYTES)) if whole else None
+        if size == 0:
+            return ToolResult("(the file is empty)", summary="empty", as_of=as_of, revision=read)
+        file.seek(0)
+        # Lines end at \n alone, so that their numbers agree with grep and with editors.
+        errors = "surrogateescape" if "8" in encoding else "replace"
+        lines = _lines(io.TextIOWrapper(file, encoding, errors, newline="\n"), arguments.path, stop)
         skipped = sum(1 for _ in islice(lines, arguments.offset - 1))
-        next_line = None
         for number, line in enumerate(lines, arguments.offset):
             if len(numbered.lines) == arguments.limit or not numbered.add(number, line):
                 next_line = number
@@ -151,9 +154,9 @@ def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterato
         yield f"[More lines follow: go on with offset={next_line}.]"
 
 
-def _encoding(path: Path, shown: str, size: int) -> str:
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
+def _encoding(file: BinaryIO, shown: str, size: int) -> str:
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
     for mark, encoding in BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding

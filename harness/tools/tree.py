@@ -1,13 +1,16 @@
-"""Files below one folder, reached name by name, so that no link on the way is ever followed."""
+"""Files below one folder, reached name by name, so that no link on the way is ever followed.
+
+A path is checked first and used a moment later, and another process may put a link in place of a folder in between.
+Here a link that appears ends the walk with an error (https://man7.org/linux/man-pages/man2/openat.2.html). Imports the
+standard library only, because the program behind grep loads this file by its path.
+"""
 
 import errno
 import os
 import stat
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Self
-from uuid import uuid4
 
 _NO_SUCH_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -19,7 +22,7 @@ class Tree:
     All paths are relative to the root, with forward slashes, and without "..". Not for several threads at once.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: str | os.PathLike[str]) -> None:
         """Raises OSError where there is no such folder."""
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._nearest: tuple[str, int] = ("", self._root)
@@ -164,7 +167,7 @@ def _open_folder(name: str, above: int, *, make: bool) -> int:
 
 
 def _temporary_name() -> str:
-    return f".{uuid4().hex}.tmp"
+    return f".{os.urandom(16).hex()}.tmp"
 
 
 def _unlink_if_there(name: str, folder: int) -> None:
