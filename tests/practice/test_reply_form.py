@@ -188,14 +188,14 @@ async def test_the_text_editor_is_used_by_its_commands_and_its_results_are_read(
 
 
 async def test_a_server_tool_that_is_forced_is_reported_as_unavailable() -> None:
+    brain = Says(Text("No idea."))
     tools = [{"type": "web_search_20250305", "name": "web_search"}]
-    reply = await replied(
-        Improviser(), asks("Who won?", tools=tools, tool_choice={"type": "tool", "name": "web_search"})
-    )
+    reply = await replied(brain, asks("Who won?", tools=tools, tool_choice={"type": "tool", "name": "web_search"}))
     used, result, _ = reply["content"]
     assert (used["type"], used["input"]) == ("server_tool_use", {"query": "Who won?"})
     assert result["content"] == {"type": "web_search_tool_result_error", "error_code": "unavailable"}
     assert (result["tool_use_id"], reply["stop_reason"]) == (used["id"], "end_turn")
+    assert brain.asked["tools"] == []
 
 
 # ── text ────────────────────────────────────────────────────────────────────────────────────────────
