@@ -117,6 +117,7 @@ async def test_the_sdk_s_tool_runner_goes_on_without_a_thread(sdk: AsyncAnthropi
     )
     last = await runner.until_done()
     assert last.stop_reason == "end_turn"
+    assert last.content[-1].type == "text"
     assert "sunny in Paris" in last.content[-1].text
 
 
