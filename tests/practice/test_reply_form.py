@@ -317,6 +317,13 @@ async def test_a_model_thinks_where_it_would(model: str, changes: Json, thinks: 
     assert (kinds[0] == "thinking", kinds.count("thinking")) == (thinks, thinks)
 
 
+async def test_thinking_counts_against_the_limit_and_is_unsigned_where_it_is_cut() -> None:
+    reply = await replied(Improviser(), asks("hello", thinking={"type": "adaptive"}) | {"max_tokens": 5})
+    (thought,) = reply["content"]
+    assert (thought["type"], thought["signature"], reply["stop_reason"]) == ("thinking", "", "max_tokens")
+    assert reply["usage"]["output_tokens"] <= 5
+
+
 @pytest.mark.parametrize(
     ("model", "display", "shown"),
     [
@@ -335,5 +342,7 @@ async def test_thinking_is_signed_shown_or_omitted_and_taken_back(model: str, di
     thought = reply["content"][0]
     assert bool(thought["thinking"]) is shown
     assert thought["signature"]
+    without = await replied(Improviser(), body | {"thinking": {"type": "disabled"}})
+    assert reply["usage"]["output_tokens"] > without["usage"]["output_tokens"] + 10
     again = [*body["messages"], {"role": "assistant", "content": reply["content"]}, {"role": "user", "content": "so?"}]
     await replied(Improviser(), body | {"messages": again})
