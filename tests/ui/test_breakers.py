@@ -140,6 +140,8 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
         "/trip",
         "/routes",
         "/trip greb",
+        "/trip bash:npm",
+        "/routes bash:npm",
     ]
     ended = await run(place, "--plain", stdin="".join(f"{line}\n" for line in typed))
     assert ended.code == 0
@@ -162,6 +164,8 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
         "Which tool? Type /trip",
         "Which tool? Type /routes",
         "There is no tool called greb; did you mean grep?",
+        "bash:npm is open.",
+        "1. bash: reach the same end without npm",
     ]
     rest = ended.out
     for part in parts:
