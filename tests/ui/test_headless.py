@@ -156,7 +156,7 @@ BAD_ENDS = {
     "too long, not shortened": (
         fails(400, message='"prompt is too long: 210000 tokens > 200000 maximum"'),
         {"auto_compact": False},
-        "compaction is off: begin a new session",
+        "compaction is off: switch auto_compact on",
     ),
     "refusal": (says("No.", stop_reason='"refusal"'), {}, "put the request differently"),
     "limit": (calls('{ name = "glob", input = { pattern = "*" } }'), {"max_turns": 1}, "after 1 model call with tools"),
