@@ -7,6 +7,7 @@ import logging
 import re
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,7 +141,7 @@ async def test_a_signal_ends_the_turn_and_keeps_what_arrived(place: Place, numbe
 
 TYPED = re.compile(r"(?<![\w.~])/[a-z]+\b|\bEsc\b|Ctrl-|/mode")
 """What only a conversation has."""
-BAD_ENDS: dict[str, tuple[str, dict[str, object], str]] = {
+BAD_ENDS: dict[str, tuple[str, dict[str, Any], str]] = {
     "server": (fails(500, times='"forever"'), {"max_retries": 1}, "gave up after 1 retry; try again later"),
     "overloaded": (
         fails(529, times='"forever"'),
