@@ -171,7 +171,7 @@ def tool(
 
     Without an `effect` the tool counts as one that runs things, so a person is asked first. With `polls` it may be
     called again and again without being taken for a loop, within limits of time.
-    Raises TypeError when it is not a function, is a generator, has no docstring, or an argument has no type or no name.
+    Raises TypeError when the function has no docstring, or an argument has no type or no name.
     """
     if function is None:
         return lambda function: replace(_tool_of(function, effect, parallel, name), polls=polls)
@@ -179,6 +179,7 @@ def tool(
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:
+    """Raises TypeError, one sentence, also for what is no function, and for a generator."""
     if not inspect.isfunction(function) and not inspect.ismethod(function):
         what = f"{function.name} is a tool already" if isinstance(function, Tool) else f"{function!r} is no function"
         raise TypeError(f"{what}; put @tool above a def with types and a docstring")

@@ -7,7 +7,7 @@ from harness.ui.lines import seconds
 from harness.ui.outcomes import OUTCOMES
 from harness.ui.transcript.entries import Call
 from harness.ui.transcript.lines import DIFF_STYLES, GOOD, MUTED, TAB, WARNING, hanging, one_line
-from harness.visible import counted, visible
+from harness.visible import visible
 
 MOST_LINES = 200
 """Lines of detail that expanding shows."""
@@ -144,7 +144,7 @@ def detail_content(text: str, width: int, most: int = MOST_LINES) -> Content:
     diff = text.startswith("--- ")
     shown = [_detail_line(line, width, diff=diff) for line in lines[:most]]
     if len(lines) > most:
-        shown.append(Content.styled(f"  … {counted(len(lines) - most, 'more line')}", MUTED))
+        shown.append(Content.styled(f"  … {len(lines) - most:,} more lines", MUTED))
     return Content("\n").join(shown)
 
 

@@ -15,7 +15,7 @@ from harness.ui.stuck_report import stuck_lines
 from harness.ui.transcript.call_look import call_content
 from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Paused, Said, Shown, Stuck, Thinking
 from harness.ui.transcript.lines import FAILED, MUTED, WARNING, hanging, one_line
-from harness.visible import counted, visible
+from harness.visible import visible
 
 TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
 ENDS = TONES | {Tone.BAD: FAILED}
@@ -64,7 +64,7 @@ def _beginning(text: str) -> Content:
     if len(lines) <= MOST_SAID:
         return Content(visible(text))
     left = len(lines) - FEW_SAID
-    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {counted(left, 'more line')}", MUTED))
+    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines", MUTED))
 
 
 def set_off(above: Entry, below: Entry) -> bool:
