@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from harness.events import (
     CheckpointMade,
-    CompactionEnded,
     Event,
     FaultKind,
     ItemStatus,
@@ -20,7 +19,6 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     PlanReminded,
-    RetryBudgetSpent,
     RetryScheduled,
     Rung,
     TextDelta,
@@ -190,15 +188,3 @@ def test_durations_and_amounts_read_well() -> None:
         "3 min 20 s",
     ]
     assert [dollars(value) for value in (0.0, 0.0123, 1.5)] == ["$0.0000", "$0.0123", "$1.50"]
-
-
-def test_that_no_retry_is_left_for_all_agents_is_one_line() -> None:
-    told = "✗ no more retries: the agents together have used all they share, 12 retries for 20 requests\n"
-    assert printed([RetryBudgetSpent(20, 12)]) == told
-    assert "1 retry for 1 request\n" in printed([RetryBudgetSpent(1, 1)])
-
-
-def test_a_compaction_that_gained_nothing_is_no_success() -> None:
-    grown = CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail="summarised")
-    assert printed([grown]) == "✗ compaction gained nothing: about 4,138 → 4,150 tokens\n"
-    assert printed([replace(grown, tokens_after=400)]).startswith("✓ compacted by summary: about 4,138 → 400 tokens")
