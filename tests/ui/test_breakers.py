@@ -51,6 +51,7 @@ async def test_a_pause_ends_the_headless_command_with_3_and_the_report(place: Pl
         "(failure_budget_paused); to go on: harness -p --resume ",
     ):
         assert part in ended.err
+    assert "/reset" not in ended.err
 
 
 @pytest.mark.stories
