@@ -105,13 +105,10 @@ _FOR_GOOD = "it removes files for good: what git does not have in this state can
 def _rm(arguments: Arguments) -> str:
     forced = arguments.has("rRf", "--recursive", "--force", "--no-preserve-root")
     unnamed = any(word.kind is not WordKind.LITERAL or word.text in ("/", "~", "..") for word in arguments.positionals)
-    return (
-        _both(
-            "it removes files for good, whole folders or without a question" if forced else "",
-            "it removes files that are not named one by one" if unnamed else "",
-        )
-        or (_FOR_GOOD if arguments.positionals else "")
-    )
+    return _both(
+        "it removes files for good, whole folders or without a question" if forced else "",
+        "it removes files that are not named one by one" if unnamed else "",
+    ) or (_FOR_GOOD if arguments.positionals else "")
 
 
 def _find(arguments: Arguments) -> str:

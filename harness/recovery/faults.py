@@ -138,7 +138,8 @@ def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, s
     still = endpoint.why is ChangeReason.PROBE_FAILED
     if not state.fallbacks or not (still or endpoint.failures >= limits.overloads_before_switch):
         return _retry(state, fault, limits, situation)
-    how = "is still overloaded" if still else f"was overloaded {endpoint.failures} times in a row"
+    times = "once" if endpoint.failures == 1 else f"{endpoint.failures} times in a row"
+    how = "is still overloaded" if still else f"was overloaded {times}"
     switched = state.on_next_model(situation.now, limits)
     return SwitchModel(switched, f"{state.model} {how}", switched.model)
 

@@ -1,6 +1,5 @@
 """What each kind of fault is answered with (recovery B, C5, D5, E1, E11, F2, F3, G2; §8)."""
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -20,8 +19,6 @@ from harness.recovery import (
     decide,
 )
 from harness.recovery.responses import RESPONSES
-from harness.recovery.state import OneOff
-from harness.recovery.wording import advice
 from tests.recovery.cases import (
     ANSWER,
     CALL,
@@ -410,18 +407,3 @@ def test_the_waiting_of_a_turn_is_limited_and_nothing_is_slept_before_giving_up(
 def test_the_last_attempt_is_not_followed_by_a_wait() -> None:
     played = play(for_ever(OVERLOADED))
     assert len(played.waits) == played.posts - 1
-
-
-@pytest.mark.parametrize("kind", FaultKind)
-def test_without_a_user_no_advice_names_a_command(kind: FaultKind) -> None:
-    spent = {"retries": 10, "tried": frozenset(OneOff), "compacted": True, "lowered": 9, "continuations": 9}
-    decision = decide(replace(FRESH, attended=False, **spent), fault(kind), LIMITS, ORDINARY)  # type: ignore[arg-type]
-    assert isinstance(decision, Stop)
-    assert not re.search(r"(?<!\w)/[a-z]+", decision.reason), decision.reason
-    assert not re.search(r"(?<!\w)/[a-z]+", advice(kind, attended=False))
-
-
-@pytest.mark.parametrize(("most", "words"), [(1, "gave up after 1 retry;"), (2, "gave up after 2 retries;")])
-def test_one_retry_is_one(most: int, words: str) -> None:
-    decision = decide(replace(FRESH, retries=most), SERVER, replace(LIMITS, retries_per_request=most), ORDINARY)
-    assert words in decision.reason

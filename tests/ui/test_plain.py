@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from harness.events import (
     CheckpointMade,
-    CompactionEnded,
     Event,
     FaultKind,
     ItemStatus,
@@ -20,7 +19,6 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     PlanReminded,
-    RetryBudgetSpent,
     RetryScheduled,
     Rung,
     TextDelta,
