@@ -54,7 +54,7 @@ _PROGRAMS = (
     r"pwd|date|whoami|env|which|ruff|mypy|df|du|ps|pgrep|sleep|true|false|exit|curl|sort|uniq|sed|awk|printf|tree|uname|seq|"
     r"\.{0,2}/\S+)"
 )
-_TALKED = r"(?!(?:and|then|but|if|unless|except|not|no|in|or|the|as|an?|this|that|it|please|wait|again|now|when|without|only|don['’]?t|never|nor|afterwards|for)(?![^\s,;.]))"
+_TALKED = r"(?!(?:and|then|but|if|unless|except|not|no|in|or|the|as|an?|this|that|it|please|wait|again|now|to|sure|way|how|nothing|everything|anything|something|your?|my|we|when|without|only|don['’]?t|never|nor|afterwards|for)(?![^\s,;.]))"
 _COMMAND = rf"(?:{MARK}|{_PROGRAMS}(?: +{_TALKED}(?:\.\.?(?= |$)|(?:[!-~]|{MARK})+(?<![.,:!?])))*)"
 """Without quotes: a known program, and no words by which people talk about commands."""
 _REST = r"(?:(?![.!?] +\S|[。！？] *\S|\n).)+"

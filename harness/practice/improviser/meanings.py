@@ -109,7 +109,7 @@ def create(found: Found, context: Context) -> tuple[Goal, ...]:
     if printed:
         program = _program(path, printed)
         return (CreateFile(path, program),) if program else ()
-    return (CreateFile(path, wrapped(found.bare("text"))),)
+    return (CreateFile(path, wrapped(found.bare("text") or found.bare("word"))),)
 
 
 def overwrite(found: Found, context: Context) -> tuple[Goal, ...]:

@@ -196,6 +196,7 @@ INTENTS: tuple[Intent, ...] = (
             "(create|make|write) [the|a|a new|an empty] [file|text file|script|program] [called|named] {file}",
             "(create|make|write) [the|a|a new] [file|text file|script] [called|named] {file} (with|containing) [the] [text|content|contents|line] {text}",
             "(create|make|write) [the|a|a new] [file|text file|script] [called|named] {file}: {text}",
+            "(create|make|write) [the|a|a new] [file|text file] [called|named] {file} (with|containing) {word}",
             "(create|make|write) [the|a|a new] [file|script|program] [called|named] {file} (that|which) (prints|says) {printed}",
             "(write|put|save) {text} (to|into|in) [the] [file] {file}",
         ),
