@@ -67,6 +67,7 @@ INTENTS: tuple[Intent, ...] = (
             "(list|show) [me] [all] [of] [the|my] files [here|in this folder|in here]",
             "(list|show) [me] [all] [the] files (in|inside|under|of) [the] [folder] {folder} [folder|directory]",
             "(what|which) files are (here|there|in this folder)",
+            "(what is|what's) (here|in this folder)",
             "(what|which) files are [there] in [the] [folder] {folder} [folder|directory]",
             "ls [{folder}]",
         ),
