@@ -83,7 +83,7 @@ async def test_a_pause_asks_how_to_go_on_and_a_reset_goes_on(place: Place) -> No
         await terminal.type("search")
         await terminal.press("Enter")
         await terminal.sees("Paused: the failure budget", "2 go on, and reset grep first", "3 of 3 · used up")
-        await terminal.press("M-r")
+        await terminal.press("r")
         await terminal.sees("Went on.", "0 of 3", "grep       closed", gone=("Paused:",))
 
 
