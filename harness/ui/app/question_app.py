@@ -66,6 +66,10 @@ class QuestionApp(TerminalApp):
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._shown())  # an editor had the screen meanwhile
 
+    def on_resize(self, event: events.Resize) -> None:
+        if self._asked is not None:
+            self._asked.question.fit(event.size.height)
+
     # ── one question ────────────────────────────────────────────────────────────────────────────
 
     async def put(self, question: Question) -> tuple[str, str]:

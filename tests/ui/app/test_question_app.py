@@ -423,3 +423,23 @@ async def test_choices_and_prompt_are_in_sight(size: tuple[int, int]) -> None:
         screen = await settled(user.pilot)
         for text in ("touch a?", "1 yes, once", "4 no, and say why", WAITING, "▸ half a sentence"):
             assert any(text in row for row in screen), text
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 36)])
+async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(size: tuple[int, int]) -> None:
+    title = "\n".join(
+        f"  · danger {number}, which is told at length and in more words than one row takes" for number in range(30)
+    )
+    for first in (size, (100, 50)):
+        async with hands(first) as user:
+            asking = asyncio.ensure_future(user.app.put(Question(title, CHOICES)))
+            await user.shown()
+            if first != size:
+                await user.pilot.resize_terminal(*size)
+            await user.wait(GRACE_S)
+            await user.burst("n", *"no")
+            screen = await settled(user.pilot)
+            for text in ("danger 0", "1 yes, once", "4 no, and say why", OPEN, "▸"):
+                assert any(text in row for row in screen), text
+            assert user.app.screen.max_scroll_y == 0
+            asking.cancel()
