@@ -24,8 +24,6 @@ class _Asked:
     question: Question
     focus: QuestionFocus
     answered: asyncio.Future[tuple[str, str]]
-    opening: bool = False
-    """The screen is about to show that the question takes keys."""
     held: events.Key | None = None
     """A letter of which the next moment tells whether it is an answer."""
 
@@ -105,8 +103,10 @@ class QuestionApp(TerminalApp):
         if asked.focus.held_until is not None and now >= asked.focus.held_until:
             asked.focus.release()
             self._resolve_held(asked, Target.QUESTION)
-        elif due is not None and now >= due and not asked.opening:
-            self._open(asked)
+        elif due is not None and now >= due:
+            asked.focus.opened(now)
+            asked.question.take_keys()
+            self._focus(asked.question.place_of_keys)
         self._wake_up_in_time()
 
     def _shown(self) -> None:
@@ -116,31 +116,13 @@ class QuestionApp(TerminalApp):
             self._close(self._asked)
             self._wake_up_in_time()
 
-    def _open(self, asked: _Asked) -> None:
-        asked.opening = True
-        asked.question.take_keys()
-        self.call_after_refresh(self._opened, asked)
-
-    def _opened(self, asked: _Asked) -> None:
-        """The screen shows that the question takes keys, and only what is typed from now on answers it."""
-        if asked is not self._asked or not asked.opening:
-            return
-        asked.opening = False
-        if self._covered or asked.focus.opens_at(in_use=self._in_use) is None:
-            self._close(asked)
-        else:
-            asked.focus.opened(self._clock())
-            self._focus(asked.question.place_of_keys)
-        self._wake_up_in_time()
-
     def _close(self, asked: _Asked) -> None:
-        asked.opening = False
         asked.question.wait()
         self._focus(self._place_of_text)
 
     def _wake_up_in_time(self) -> None:
         due = None
-        if self._asked is not None and not self._asked.opening:
+        if self._asked is not None:
             focus = self._asked.focus
             due = focus.opens_at(in_use=self._in_use) if focus.held_until is None else focus.held_until
         self._ring_in(None if due is None else max(due - self._clock(), 0.01))
@@ -184,7 +166,8 @@ class QuestionApp(TerminalApp):
     def _goes_on(self, event: events.Key | events.Paste, asked: _Asked) -> bool:
         """Move the focus to where an event belongs; False: it was used, or is held."""
         question = asked.question
-        if question.answered:
+        already_answered = question.answered
+        if already_answered:
             self._focus(self._place_of_text)
             return True
         key = self._meaning(event, question)
@@ -201,12 +184,11 @@ class QuestionApp(TerminalApp):
                 question.point_at(event)
             case Target.QUESTION if question.answered and key is Key.CONTROL:
                 self._focus(self._place_of_text)  # the letter before it has answered, and this is about something else
-            case Target.QUESTION if isinstance(event, events.Key) and self._press(asked, event):
-                return False
             case Target.QUESTION:
-                pass
+                if isinstance(event, events.Key) and self._press(asked, event):
+                    return False
             case Target.NOBODY if not was_open:
-                pass
+                pass  # the question opens as soon as it may
             case _:
                 self._close(asked)
         self._wake_up_in_time()

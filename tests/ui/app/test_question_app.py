@@ -87,7 +87,7 @@ class Hands:
         """Have a question put, and wait until it takes keys."""
         await self.asked()
         await self.wait(GRACE_S)
-        assert self.app.answering
+        assert self.answers_now()
 
     async def burst(self, *keys: str, at: float | None = None) -> None:
         """Keys that arrive at once."""
@@ -115,6 +115,10 @@ class Hands:
         self.app.now += seconds
         self.app.settle_question()
         await self.pilot.pause()
+
+    def answers_now(self) -> bool:
+        """Whether the question takes keys."""
+        return self.app.answering
 
     async def done(self) -> None:
         for task in self._tasks:
@@ -170,7 +174,7 @@ async def test_keys_from_before_it_took_keys_answer_nothing_however_late_they_ar
         await user.open()
         await user.burst("y", "\n", at=user.app.now - 0.01)
         assert (user.app.submitted, user.app.answers) == (["y"], [])
-        assert not user.app.answering
+        assert not user.answers_now()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +215,7 @@ async def test_words_at_an_open_question_are_no_answer(text: str) -> None:
             await user.type(text, every)
             await user.wait(10)
             assert (user.app.prompt.text, user.app.answers) == (text, [])
-            assert not user.app.answering
+            assert not user.answers_now()
 
 
 async def test_a_letter_that_is_held_marks_its_choice_and_gives_it_back() -> None:
@@ -231,7 +235,7 @@ async def test_a_letter_can_be_taken_back_for_a_moment(key: str) -> None:
         await user.burst("y", key)
         await user.wait(10)
         assert (user.app.prompt.text, user.app.answers) == ("", [])
-        assert user.app.answering
+        assert user.answers_now()
 
 
 async def test_with_text_in_the_prompt_it_waits_until_that_is_sent() -> None:
@@ -239,11 +243,11 @@ async def test_with_text_in_the_prompt_it_waits_until_that_is_sent() -> None:
         user.app.prompt.load("half a sent")
         await user.asked()
         await user.wait(10)
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.type("ence\n")
         assert user.app.submitted == ["half a sentence"]
         await user.wait(GRACE_S / 2)
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.wait(GRACE_S / 2)
         await user.burst("y")
         await user.wait(HOLD_S)
@@ -256,7 +260,7 @@ async def test_with_text_in_the_prompt_it_waits_until_that_is_cleared() -> None:
         await user.asked()
         await user.burst("backspace")
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
 
 
 async def test_tab_goes_to_the_question_and_back_and_the_text_stays() -> None:
@@ -264,17 +268,17 @@ async def test_tab_goes_to_the_question_and_back_and_the_text_stays() -> None:
         user.app.prompt.load("half")
         await user.asked()
         await user.burst("\t")
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
         assert any(OPEN in row for row in await settled(user.pilot))
         await user.burst("\t")
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.type("-way")
         assert user.app.prompt.text == "half-way"
         await user.burst("\t")
         await user.wait(0.1)
-        assert user.app.answering
+        assert user.answers_now()
         await user.burst("n")
         await user.type("too slow")
         await user.burst("\n")
@@ -296,11 +300,11 @@ async def test_tab_leaves_an_empty_prompt_to_the_user_until_it_was_used() -> Non
         await user.open()
         await user.burst("\t")
         await user.wait(60)
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.type("also this\n")
         assert user.app.submitted == ["also this"]
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
 
 
 async def test_tab_takes_what_is_offered_while_a_command_is_completed() -> None:
@@ -311,7 +315,7 @@ async def test_tab_takes_what_is_offered_while_a_command_is_completed() -> None:
         await user.wait(GRACE_S)
         await user.burst("\t")
         assert user.app.prompt.text == "/compact "
-        assert not user.app.answering
+        assert not user.answers_now()
 
 
 async def test_a_paste_is_never_an_answer() -> None:
@@ -383,12 +387,12 @@ async def test_what_was_behind_a_list_begins_its_moment_when_it_can_be_seen() ->
         await user.asked()
         await user.wait(10)
         await user.burst("escape")
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.burst("y")
         assert (user.app.prompt.text, user.app.answers) == ("y", [])
         await user.burst("backspace")
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
 
 
 async def test_what_an_editor_hid_begins_its_moment_anew() -> None:
