@@ -68,6 +68,9 @@ class QuestionApp(TerminalApp):
         if self._asked is not None:
             self._asked.question.fit(event.size.height)
 
+    def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
+        self._wake_up_in_time()  # the key that emptied the prompt has done so only now
+
     # ── one question ────────────────────────────────────────────────────────────────────────────
 
     async def put(self, question: Question) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Questions and keys that were meant for something else, with real key events and a clock that is set by hand."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
 
@@ -35,7 +35,8 @@ class Host(QuestionApp):
     """A prompt that may get questions."""
 
     def __init__(self) -> None:
-        super().__init__(clock=lambda: self.now)
+        super().__init__(clock=self.time)
+        self._by: Callable[[], float] = lambda: self.now
         self.now = 1_000.0
         self.prompt = PromptArea(PromptHistory(None), Completer(lambda: COMMANDS, tuple))
         self.submitted: list[str] = []
@@ -47,6 +48,13 @@ class Host(QuestionApp):
 
     def on_mount(self) -> None:
         self.prompt.focus()
+
+    def time(self) -> float:
+        return self._by()
+
+    def go_by(self, clock: Callable[[], float]) -> None:
+        """Another clock."""
+        self._by = clock
 
     @property
     def above_question(self) -> Static:
@@ -252,6 +260,19 @@ async def test_with_text_in_the_prompt_it_waits_until_that_is_sent() -> None:
         await user.burst("y")
         await user.wait(HOLD_S)
         assert user.app.answers == [("once", "")]
+
+
+async def test_once_the_prompt_is_empty_it_opens_by_itself() -> None:
+    """With the time of the machine: whatever empties the prompt, something looks at the question in time."""
+    async with hands() as user:
+        user.app.go_by(monotonic)
+        user.app.prompt.load("half a sentence")
+        await user.asked()
+        await user.burst("\n", at=monotonic())
+        assert user.app.submitted == ["half a sentence"]
+        async with asyncio.timeout(20):
+            while not user.answers_now():
+                await user.pilot.pause(0.05)
 
 
 async def test_with_text_in_the_prompt_it_waits_until_that_is_cleared() -> None:
