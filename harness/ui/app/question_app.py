@@ -101,7 +101,8 @@ class QuestionApp(TerminalApp):
         if asked is None:
             return
         if self._covered:
-            asked.focus.covered(now)
+            self._shown()
+            return
         due = asked.focus.opens_at(in_use=self._in_use)
         if asked.focus.held_until is not None and now >= asked.focus.held_until:
             asked.focus.release()
@@ -113,7 +114,7 @@ class QuestionApp(TerminalApp):
         self._wake_up_in_time()
 
     def _shown(self) -> None:
-        """The question can be seen from now on."""
+        """The question can be seen from now on, if nothing hides it: its moment begins anew."""
         if self._asked is not None:
             self._asked.focus.covered(self._clock())
             self._close(self._asked)
@@ -152,7 +153,7 @@ class QuestionApp(TerminalApp):
             if self._passes_list(event):
                 return
             if self._asked is not None and self._covered:
-                self._asked.focus.covered(self._clock())
+                self._shown()
             elif self._asked is not None and not self._goes_on(event, self._asked):
                 return
         await super().on_event(event)

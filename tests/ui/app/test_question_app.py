@@ -124,6 +124,12 @@ class Hands:
         self.app.settle_question()
         await self.pilot.pause()
 
+    async def opens(self) -> None:
+        """Wait until the question takes keys by itself."""
+        async with asyncio.timeout(20):
+            while not self.answers_now():
+                await self.pilot.pause(0.05)
+
     def answers_now(self) -> bool:
         """Whether the question takes keys."""
         return self.app.answering
@@ -270,9 +276,7 @@ async def test_once_the_prompt_is_empty_it_opens_by_itself() -> None:
         await user.asked()
         await user.burst("\n", at=monotonic())
         assert user.app.submitted == ["half a sentence"]
-        async with asyncio.timeout(20):
-            while not user.answers_now():
-                await user.pilot.pause(0.05)
+        await user.opens()
 
 
 async def test_with_text_in_the_prompt_it_waits_until_that_is_cleared() -> None:
@@ -414,6 +418,20 @@ async def test_what_was_behind_a_list_begins_its_moment_when_it_can_be_seen() ->
         await user.burst("backspace")
         await user.wait(GRACE_S)
         assert user.answers_now()
+
+
+async def test_a_page_that_hid_an_open_question_closes_it_until_it_was_seen_again() -> None:
+    async with hands() as user:
+        user.app.go_by(monotonic)
+        await user.asked()
+        await user.opens()
+        user.app.push_screen(Picker("Which?", ["one", "two"]))
+        await settled(user.pilot)
+        await user.burst("down", at=monotonic())
+        await user.burst("escape", at=monotonic())
+        assert not user.answers_now()
+        assert any(WAITING in row for row in await settled(user.pilot))
+        await user.opens()
 
 
 async def test_what_an_editor_hid_begins_its_moment_anew() -> None:
