@@ -22,8 +22,8 @@ class Judgement:
     """It cannot be told whether a rule denies it."""
     asked: str = ""
     """A rule wants a person to be asked."""
-    dangerous: str = ""
-    """It is asked about although a pattern may allow it."""
+    dangers: tuple[str, ...] = ()
+    """Each part that is asked about although a pattern may allow it, and why."""
     missing: str = ""
     """What nobody has allowed yet; empty where all of it is allowed."""
     allowed: str = ""
@@ -78,7 +78,7 @@ class RuleBook:
         if denied:
             return Judgement(denied=denied)
         missing: list[tuple[Need, _Problem]] = []
-        dangerous = ""
+        dangers: dict[str, None] = {}
         used: list[PermissionRule] = []
         for need in needs:
             problem = self._problem(need, places)
@@ -89,14 +89,14 @@ class RuleBook:
                 used.append(covering)
                 continue
             missing.append((need, problem))
-            if not problem.patterns and not dangerous:
-                dangerous = f"{_quoted(need)}: {problem.why}"
-        offers = [] if dangerous else [offer(need, self.around) for need, _ in missing]
+            if not problem.patterns:
+                dangers |= dict.fromkeys(f"{_quoted(need)}: {why}" for why in need.dangers or (problem.why,))
+        offers = [] if dangers else [offer(need, self.around) for need, _ in missing]
         return Judgement(
             perhaps_denied=self._met(Verdict.DENY, needs, places, Match.MAYBE),
             asked=self._met(Verdict.ASK, needs, places, Match.YES)
             or self._met(Verdict.ASK, needs, places, Match.MAYBE),
-            dangerous=dangerous,
+            dangers=tuple(dangers),
             missing=_missing(missing, request),
             allowed=used[0].told() + " allows it" if used else "it only looks",
             by_rule=bool(used),
@@ -121,8 +121,8 @@ class RuleBook:
 
     def _problem(self, need: Need, places: Places) -> _Problem | None:
         """Why a need is not met by itself; None where it is."""
-        if need.danger:
-            return _Problem(need.danger, patterns=False)
+        if need.dangers:
+            return _Problem("; ".join(need.dangers), patterns=False)
         match need.kind:
             case NeedKind.UNREADABLE:
                 return _Problem(need.shown)

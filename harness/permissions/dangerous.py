@@ -27,11 +27,16 @@ Check = Callable[[Arguments], str]
 """Says in a few words what is dangerous about a command with these arguments; empty: nothing."""
 
 
-def danger(simple: Simple) -> str:
-    """Why a command is dangerous; empty where it is not known to be."""
+def dangers(simple: Simple) -> tuple[str, ...]:
+    """Every reason why a command is dangerous; none where it is not known to be."""
     rerouted = [one.name for one in simple.assignments if _REROUTES.fullmatch(one.name)]
-    if rerouted:
-        return f"it sets {', '.join(rerouted)}, so that something else may run"
+    found = [f"it sets {', '.join(rerouted)}, so that something else may run"] if rerouted else []
+    if danger := _of_program(simple):
+        found.append(danger)
+    return tuple(found)
+
+
+def _of_program(simple: Simple) -> str:
     if not simple.words:
         return ""
     first, arguments = simple.words[0], Arguments(simple.words[1:])
@@ -95,30 +100,30 @@ def _sources(arguments: Arguments) -> str:
 
 
 def _rm(arguments: Arguments) -> str:
-    if arguments.has("rRf", "--recursive", "--force", "--no-preserve-root"):
-        return "it removes files for good, whole folders or without a question"
-    if any(word.kind is not WordKind.LITERAL or word.text in ("/", "~", "..") for word in arguments.positionals):
-        return "it removes files that are not named one by one"
-    return ""
+    forced = arguments.has("rRf", "--recursive", "--force", "--no-preserve-root")
+    unnamed = any(word.kind is not WordKind.LITERAL or word.text in ("/", "~", "..") for word in arguments.positionals)
+    return _both(
+        "it removes files for good, whole folders or without a question" if forced else "",
+        "it removes files that are not named one by one" if unnamed else "",
+    )
 
 
 def _find(arguments: Arguments) -> str:
     texts = [word.text for word in arguments.words]
-    if "-delete" in texts:
-        return "it removes every file that it finds"
-    if {"-fprint", "-fprint0", "-fprintf", "-fls"} & set(texts):
-        return "it writes a file"
-    return ""
+    return _both(
+        "it removes every file that it finds" if "-delete" in texts else "",
+        "it writes a file" if {"-fprint", "-fprint0", "-fprintf", "-fls"} & set(texts) else "",
+    )
 
 
 def _chmod(arguments: Arguments) -> str:
     mode = arguments.positionals[0].text if arguments.positionals else ""
     digits = mode.lstrip("0") if mode.isdigit() else ""
-    if digits and (int(digits[-1]) & 2 or len(digits) > 3):
-        return "everybody may write what it changes, or run it as its owner"
-    if not mode.isdigit() and "+" in mode + "=" and _opens(mode):
-        return "everybody may write what it changes, or run it as its owner"
-    return "it changes the rights of whole folders" if arguments.has("R", "--recursive") else ""
+    opens = bool(digits and (int(digits[-1]) & 2 or len(digits) > 3)) or (not mode.isdigit() and _opens(mode))
+    return _both(
+        "everybody may write what it changes, or run it as its owner" if opens else "",
+        "it changes the rights of whole folders" if arguments.has("R", "--recursive") else "",
+    )
 
 
 def _opens(mode: str) -> bool:
@@ -172,15 +177,16 @@ def _git(arguments: Arguments) -> str:
 
 
 def _git_push(arguments: Arguments) -> str:
-    if arguments.has("f", "--force", "--force-with-lease", "--force-if-includes") or any(
+    forces = arguments.has("f", "--force", "--force-with-lease", "--force-if-includes") or any(
         word.text.startswith("+") for word in arguments.positionals
-    ):
-        return "it writes over what others have pushed"
-    if arguments.has("d", "--delete", "--mirror", "--prune") or any(
+    )
+    removes = arguments.has("d", "--delete", "--mirror", "--prune") or any(
         word.text.startswith(":") for word in arguments.positionals
-    ):
-        return "it removes branches elsewhere"
-    return ""
+    )
+    return _both(
+        "it writes over what others have pushed" if forces else "",
+        "it removes branches elsewhere" if removes else "",
+    )
 
 
 def _git_checkout(arguments: Arguments) -> str:
@@ -188,6 +194,11 @@ def _git_checkout(arguments: Arguments) -> str:
     if dashes or arguments.has("f", "--force") or any(word.text == "." for word in arguments.positionals):
         return "changes that were not committed are lost"
     return ""
+
+
+def _both(one: str, other: str) -> str:
+    """Two reasons as one text; either may be empty."""
+    return ", and ".join(filter(None, (one, other)))
 
 
 def _first(names: tuple[str, ...], why: str) -> Check:

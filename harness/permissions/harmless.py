@@ -44,10 +44,15 @@ class _Reader:
     skips: int = 0
     """Words in front that are text, such as what is searched for."""
     test: Callable[[Arguments], bool] | None = None
+    ends: Callable[[Arguments], bool] | None = None
+    """Whether it ends by itself with these arguments; None: with any."""
 
 
-def looks(simple: Simple) -> Looks | None:
-    """What a command reads if it does nothing but look; None where it may do more."""
+def looks(simple: Simple, *, limited: bool = False) -> Looks | None:
+    """What a command reads if it does nothing but look and ends by itself; None where it may do more.
+
+    `limited`: something else ends it after a while.
+    """
     if not all(map(harmless_assignment, simple.assignments)):
         return None
     if not simple.words:
@@ -60,7 +65,9 @@ def looks(simple: Simple) -> Looks | None:
     if simple.program in _VERSIONED and [word.text for word in arguments.words] in (["--version"], ["-V"], ["-v"]):
         return Looks()
     reader = _READERS.get(simple.program)
-    return None if reader is None else _looks(reader, arguments)
+    if reader is None or not (limited or reader.ends is None or reader.ends(arguments)):
+        return None
+    return _looks(reader, arguments)
 
 
 def harmless_assignment(assignment: Assignment) -> bool:
@@ -131,6 +138,32 @@ def _knows_no_variables(arguments: Arguments) -> bool:
     return not any(re.search(r"env|import|include", word.text, re.IGNORECASE) for word in arguments.words)
 
 
+def _follows_nothing(arguments: Arguments) -> bool:
+    """tail stops at the end of the file. A letter behind -n or -c may be a value; then it asks without need."""
+    return not arguments.has("fF", "--follow")
+
+
+def _wakes_up(arguments: Arguments) -> bool:
+    return not any(word.text.lower().startswith("inf") for word in arguments.words)
+
+
+def _counts_to_an_end(arguments: Arguments) -> bool:
+    """seq without an infinite number, and without a step of 0."""
+    texts = [word.text.lower() for word in arguments.words]
+    numbers = [text for text in texts if re.match(r"[-+]?\.?[0-9]", text)]
+    step = numbers[-2] if len(numbers) > 2 else "1"
+    return not any("inf" in text for text in texts) and re.fullmatch(r"[-+]?[0.]+(e.*)?", step) is None
+
+
+def _has_no_loop(arguments: Arguments) -> bool:
+    """A program of jq that calls nothing that may go on for ever."""
+    return not any(re.search(r"\b(def|repeat|while|until|recurse|infinite)\b", word.text) for word in arguments.words)
+
+
+def _says_it_once(arguments: Arguments) -> bool:
+    return not arguments.has("s", "--seconds")
+
+
 def _asks_where(arguments: Arguments) -> bool:
     return bool(arguments.words) and arguments.words[0].text in ("-v", "-V")
 
@@ -139,7 +172,8 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
     {
         **dict.fromkeys(("ls", "cat", "head", "wc", "stat", "nl", "od", "hexdump", "strings", "cut", "column"), _ANY),
         **dict.fromkeys(("comm", "cmp", "paste", "fold", "fmt", "rev", "tac", "expand", "unexpand", "join"), _ANY),
-        **dict.fromkeys(("basename", "dirname", "realpath", "readlink", "df", "tail", "cksum", "sum"), _ANY),
+        **dict.fromkeys(("basename", "dirname", "realpath", "readlink", "df", "cksum", "sum"), _ANY),
+        "tail": _Reader(ends=_follows_nothing),
         **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"), _ANY),
         "diff": _ANY,
         "du": _Reader(but="L", long=("--dereference",)),
@@ -153,14 +187,19 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
         "fd": _Reader(but="xXL", long=("--exec", "--exec-batch", "--follow")),
         "tree": _Reader(but="olR", long=("--output",)),
         "jq": _Reader(
-            but="fL", long=("--from-file", "--rawfile", "--slurpfile", "--argfile"), test=_knows_no_variables
+            but="fL",
+            long=("--from-file", "--rawfile", "--slurpfile", "--argfile"),
+            test=_knows_no_variables,
+            ends=_has_no_loop,
         ),
         "sed": _Reader(test=_prints_lines, skips=1),
         "echo": _TEXT,
         "printf": _Reader(but="v", paths=False),
         "test": _Reader(but="v"),
         "[": _Reader(but="v"),
-        **dict.fromkeys(("true", "false", ":", "exit", "break", "continue", "sleep", "wait", "seq"), _TEXT),
+        **dict.fromkeys(("true", "false", ":", "exit", "break", "continue", "wait"), _TEXT),
+        "sleep": _Reader(paths=False, ends=_wakes_up),
+        "seq": _Reader(paths=False, ends=_counts_to_an_end),
         "set": _Reader(paths=False, test=_sets_plainly),
         "date": _Reader(but="s", long=("--set",), paths=False, test=_shows_a_date),
         **dict.fromkeys(("pwd", "whoami", "groups", "nproc", "arch", "uptime", "tty", "logname"), _NOTHING),
@@ -171,7 +210,7 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
         "type": _TEXT,
         "command": _Reader(paths=False, test=_asks_where),
         "ps": _Reader(paths=False, test=_lists_processes),
-        "free": _NOTHING,
+        "free": _Reader(most=0, ends=_says_it_once),
     }
 )
 

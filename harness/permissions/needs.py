@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from harness.permissions.dangerous import danger, without_global_options
+from harness.permissions.dangerous import dangers, without_global_options
 from harness.permissions.harmless import READERS, harmless_assignment, looks
 from harness.permissions.names import names
 from harness.permissions.options import Arguments
@@ -54,7 +54,7 @@ class Need:
     """The paths are file patterns."""
     looks: bool = False
     """The command does nothing but look."""
-    danger: str = ""
+    dangers: tuple[str, ...] = ()
     """Why a person is asked in every case."""
     implied: bool = False
     """Whoever allows the command has allowed this, unless there is something the matter with it."""
@@ -104,9 +104,9 @@ class _Line:
         simple = run.simple
         if not simple.words:
             if not all(map(harmless_assignment, simple.assignments)):
-                yield Need(NeedKind.COMMAND, simple.text, assignments=simple.assignments, danger=danger(simple))
+                yield Need(NeedKind.COMMAND, simple.text, assignments=simple.assignments, dangers=dangers(simple))
             return
-        looking = looks(simple)
+        looking = looks(simple, limited=run.limited)
         name = base_name(simple.words[0].text)
         if name in ("cd", "pushd", "popd"):
             yield from self._change_folder(simple, name)
@@ -118,7 +118,7 @@ class _Line:
             words=simple.words,
             assignments=simple.assignments,
             looks=looking is not None and not self._lost,
-            danger=danger(replace(simple, words=()) if understood else simple),
+            dangers=dangers(replace(simple, words=()) if understood else simple),
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
         if looking is not None:
@@ -145,10 +145,10 @@ class _Line:
         target = redirect.target
         kind = NeedKind.WRITE if redirect.writes else NeedKind.READ
         shown = f"{redirect.operator} {target.text}"
-        if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text)):
+        if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text, redirect.writes)):
             return Need(kind, shown, looks=True)
         if target.kind is not WordKind.LITERAL or self._lost:
-            return Need(kind, shown, danger="which file that is, is known only when the shell has run")
+            return Need(kind, shown, dangers=("which file that is, is known only when the shell has run",))
         return Need(kind, shown, paths=self._joined(target), implied=not redirect.writes)
 
     def _change_folder(self, simple: Simple, name: str) -> Iterator[Need]:
@@ -187,5 +187,6 @@ def _places(simple: Simple, name: str) -> tuple[Word, ...]:
     return tuple(word for word in (*program, *words, *values) if "\n" not in word.text)
 
 
-def _is_harmless_target(text: str) -> bool:
-    return text in HARMLESS_TARGETS or posixpath.dirname(text) == "/dev/fd"
+def _is_harmless_target(text: str, writes: bool) -> bool:
+    """Nothing is lost there, and what reads there comes to an end."""
+    return text in (HARMLESS_TARGETS if writes else ("/dev/null",)) or posixpath.dirname(text) == "/dev/fd"

@@ -41,7 +41,7 @@ def _command(need: Need) -> str | None:
     if not need.words or need.assignments or any(word.kind is WordKind.UNKNOWN for word in need.words):
         return None
     written = [_quoted(word) for word in need.words]
-    if need.danger or None in written:
+    if need.dangers or None in written:
         return None
     name = base_name(need.words[0].text)
     texts = [text for text in written if text is not None]

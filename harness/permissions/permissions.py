@@ -50,9 +50,9 @@ class Permissions:
             return Deny(judgement.denied, by="rule")
         match request.effect:
             case Effect.READ:
-                return self._looking(judgement, "reading inside the workspace is always allowed")
+                return self._looking(request, judgement, "reading inside the workspace is always allowed")
             case Effect.DELEGATE:
-                return self._looking(judgement, "each call of the agent is decided by itself")
+                return self._looking(request, judgement, "each call of the agent is decided by itself")
             case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
                 why = f"this session only reads, and {request.tool} {_verb(request.effect)}"
                 return Deny(f"{why}; only the person can change that, with /mode or --yolo", by="mode")
@@ -61,24 +61,20 @@ class Permissions:
             case _:
                 return self._judged(request, judgement)
 
-    def _looking(self, judgement: Judgement | None, why: str) -> Decision:
+    def _looking(self, request: PermissionRequest, judgement: Judgement | None, why: str) -> Decision:
         if judgement is None:
             return Allow(why)
         if self.mode is Mode.YOLO:
-            return self._everything(judgement)
-        if reason := judgement.perhaps_denied or judgement.asked:
-            return Ask(reason)
-        return Ask(judgement.dangerous) if judgement.dangerous else Allow(why)
+            return self._everything(request, judgement)
+        return _firm(request, judgement, judgement.perhaps_denied or judgement.asked) or Allow(why)
 
     def _judged(self, request: PermissionRequest, judgement: Judgement) -> Decision:
         if _is_one_call(request) and (answered := self._by_answer(request)) is not None:
             return answered
         if self.mode is Mode.YOLO:
-            return self._everything(judgement)
-        if reason := judgement.perhaps_denied or judgement.asked:
-            return Ask(reason)
-        if judgement.dangerous:
-            return Ask(f"{request.tool} does something dangerous, {judgement.dangerous}")
+            return self._everything(request, judgement)
+        if asked := _firm(request, judgement, judgement.perhaps_denied or judgement.asked):
+            return asked
         if not judgement.missing:
             return Allow(judgement.allowed, by="rule" if judgement.by_rule else "default")
         decision = self._by_answer(request) or self._by_mode(request)
@@ -87,11 +83,11 @@ class Permissions:
             return Ask(decision.why + (about if request.tool == SHELL else ""), judgement.offers, firm=False)
         return decision
 
-    def _everything(self, judgement: Judgement) -> Decision:
+    def _everything(self, request: PermissionRequest, judgement: Judgement) -> Decision:
         """What the mode yolo says; only a denial counts there, also one that may be meant."""
-        if judgement.perhaps_denied:
-            return Ask(judgement.perhaps_denied)
-        return Allow("everything is allowed in this mode", by="mode", dangerous=judgement.dangerous)
+        if judgement.perhaps_denied and (asked := _firm(request, judgement, judgement.perhaps_denied)):
+            return asked
+        return Allow("everything is allowed in this mode", by="mode", dangerous="; ".join(judgement.dangers))
 
     def _by_answer(self, request: PermissionRequest) -> Allow | None:
         return Allow("allowed for this session", by="person") if _scope(request) in self._always else None
@@ -128,6 +124,13 @@ class Permissions:
             case "always":
                 self._always.add(_scope(request))
                 return Allow(answer.why, by=answer.by)
+
+
+def _firm(request: PermissionRequest, judgement: Judgement, reason: str) -> Ask | None:
+    """The question about what a rule wants asked, for this reason, or about what is dangerous; None: about neither."""
+    danger = f"{request.tool} does something dangerous, {'; '.join(judgement.dangers)}" if judgement.dangers else ""
+    why = "; ".join(filter(None, (reason, danger)))
+    return Ask(why, dangers=judgement.dangers) if why else None
 
 
 def _is_one_call(request: PermissionRequest) -> bool:

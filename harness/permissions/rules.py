@@ -132,7 +132,9 @@ class PermissionRule:
         for words in _views(need.words):
             if _fits(self._folded, words, unknown=False):
                 return Match.YES
-        perhaps = need.danger in OPAQUE or any(_fits(self._folded, words, unknown=True) for words in _views(need.words))
+        perhaps = not OPAQUE.isdisjoint(need.dangers) or any(
+            _fits(self._folded, words, unknown=True) for words in _views(need.words)
+        )
         return Match.MAYBE if perhaps else Match.NO
 
     @cached_property

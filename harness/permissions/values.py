@@ -45,6 +45,8 @@ class PermissionRequest:
     """Where the paths of the call really lead: for each that `Permissions.paths` names, those with links resolved."""
     offers: tuple[str, ...] = ()
     """Rules that a person may keep, which together would have allowed the call; none where there are no such rules."""
+    dangers: tuple[str, ...] = ()
+    """Each dangerous part of the call and why. With any, only this one call can be allowed, and "no" comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class Ask:
     """Rules that would have allowed it."""
     firm: bool = True
     """False: only the mode wants to know, and a hook may answer in the person's place."""
+    dangers: tuple[str, ...] = ()
+    """Each dangerous part of the call and why; none where nothing is known to be dangerous."""
 
 
 Decision = Allow | Deny | Ask

@@ -152,6 +152,10 @@ class Plain:
         self._open_call = ""
         self._at_line_start = True
 
+    def in_a_line(self) -> None:
+        """The user has begun to type, so the terminal stands in the middle of a line."""
+        self._at_line_start = False
+
     def end_line(self) -> None:
         """Begin a new line unless this one is empty."""
         self._open_call = ""

@@ -16,10 +16,11 @@ REMEMBERED = 1_000
 class Prompts(Protocol):
     """Gives one prompt after the other."""
 
-    def read(self) -> str:
+    def read(self, begun: str = "") -> str:
         """The next prompt, lines that end with a backslash joined to what follows.
 
-        Raises EOFError at the end of input and KeyboardInterrupt on Ctrl-C.
+        `begun` was typed already and is its beginning. Raises EOFError at the end of input and KeyboardInterrupt on
+        Ctrl-C.
         """
         ...
 
@@ -32,9 +33,12 @@ class TypedPrompts:
         self._history = history
         self._editing = editing and _readline(history)
 
-    def read(self) -> str:
+    def read(self, begun: str = "") -> str:
         """The next prompt; see `Prompts`."""
-        prompt = joined(input)
+        if begun and self._editing:
+            _begin_with(begun)
+            begun = ""
+        prompt = begun + joined(input)
         if self._editing:
             _remember(self._history)
         return prompt
@@ -47,9 +51,9 @@ class PipedPrompts:
         self._source = source
         self._plain = plain
 
-    def read(self) -> str:
+    def read(self, begun: str = "") -> str:
         """The next prompt; see `Prompts`."""
-        return joined(self._line)
+        return begun + joined(self._line)
 
     def _line(self, sign: str) -> str:
         line = self._source.readline()
@@ -81,6 +85,17 @@ def _readline(history: Path) -> bool:
     with suppress(OSError):  # none yet, or not readable: editing works without
         readline.read_history_file(history)
     return True
+
+
+def _begin_with(text: str) -> None:
+    """Let the next line that is edited begin with this."""
+    import readline
+
+    def insert() -> None:
+        readline.insert_text(text)
+        readline.set_startup_hook()
+
+    readline.set_startup_hook(insert)
 
 
 def _remember(history: Path) -> None:

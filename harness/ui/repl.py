@@ -146,7 +146,7 @@ class _Repl:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     def _open(self, opening: Opening) -> Session:
-        asker = PlainAsker(self._plain, self._keyboard.answer) if self._keyboard else Nobody()
+        asker = PlainAsker(self._plain, self._keyboard) if self._keyboard else Nobody()
         return self._in_loop(
             open_session(self._loaded, asker, opening, reread=self._reread, observer=self._seen, log=self._log)
         )
@@ -225,7 +225,7 @@ class _Repl:
                 if self._keyboard and session.busy_elsewhere:
                     typed = self._listen(session, self._keyboard)
                 else:
-                    typed = (self._keyboard.take_begun() if self._keyboard else "") + prompts.read()
+                    typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "")
                 if typed is not None:
                     return self._begin(typed)
             except EOFError:
@@ -335,7 +335,7 @@ class _Repl:
         """The tool to reset before going on, empty for none; None: the person stops."""
         with heeding() as signalled, keyboard.listening(self._queue.put):
             try:
-                return await PlainAsker(self._plain, keyboard.answer).pause()
+                return await PlainAsker(self._plain, keyboard).pause()
             except asyncio.CancelledError:
                 if not signalled.number:
                     raise

@@ -67,6 +67,15 @@ HARMLESS = [
     *("python --version", "node -v", "which python", "command -v git", "type ls", "uname -a | cat", "id", "whoami"),
     *("env ls", "timeout 5 ls", "nice -n 5 wc a", "bash -c 'git status'", "eval 'ls src'"),
     *("time ls", "! grep -q x a", "ls # rm -rf /", "cat src/../a.py", "git log -- src", "seq 3", "set -euo pipefail"),
+    *(
+        "tail -n 5 -- -f",
+        "tail -c 30 a",
+        "timeout 5 tail -f a",
+        "timeout -k 1 5m tail -F a",
+        "seq -w 0 2 10",
+        "free -m",
+    ),
+    *("sleep 2m", "free -m", "jq .repeats a", "cat < /dev/null", "ls > /dev/tty"),
 ]
 """Lines that only look at the workspace."""
 
@@ -80,6 +89,12 @@ NOT_HARMLESS = [
         "ps auxe",
     ),
     *("echo ../*", "ls -I../x", "jq -n env", "jq -n '$ENV.HOME'", "fd --base-directory / x", "git help -w x", "rg x ~"),
+    # What does not end by itself.
+    *("tail -f a", "tail -F a", "tail --follow a", "tail --fol=name a", "tail -qf a", "tail -5f a", "tail a -f"),
+    *("cat a | tail -f", "echo $(tail -f a)", "bash -c 'tail -f a'", "timeout 0 tail -f a", "timeout -k 5 0 tail -f a"),
+    *("sleep infinity", "sleep inf", "seq inf", "seq 1 0 2", "seq -w 1 0.0 3", "free -s1", "jq -n 'repeat(1)'"),
+    *("watch ls", "watch -n 1 git status", "journalctl -f", "less +F a", "top", "ping host", "yes"),
+    *("cat /dev/zero", "head -c 9 /dev/urandom", "cat < /dev/zero", "cat < /dev/urandom", "cat < /dev/tty"),
     *("make test", "npm run build", "python a.py", "python -m pytest", "cargo test", "./build.sh", "uv run pytest"),
     *("git add .", "git commit -m x", "git push", "git pull", "git checkout main", "git switch main", "git branch new"),
     *(

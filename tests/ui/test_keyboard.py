@@ -86,3 +86,32 @@ async def test_a_question_that_nobody_wants_answered_any_more_takes_no_line(ends
         await asyncio.wait({question})
         await typed(typing, b"one\n")
     assert lines == ["one"]
+
+
+async def test_what_was_typed_before_a_question_goes_its_way_and_is_no_answer(ends: tuple[int, int]) -> None:
+    source, typing = ends
+    keyboard, lines = Keyboard(source, grace_s=0.3), list[str]()
+    with keyboard.listening(lines.append):
+        settled = asyncio.ensure_future(keyboard.settled())
+        await typed(typing, b"y\n")
+        assert lines == ["y"]
+        await typed(typing, b"a te")
+        assert await settled  # a line has been begun
+        answer = asyncio.ensure_future(keyboard.answer())
+        await asyncio.sleep(0)
+        await typed(typing, b"n\nmo")
+        assert await answer == "n"
+        assert keyboard.take_begun() == "a temo"
+
+
+async def test_a_line_that_turns_out_to_be_no_answer_is_kept_with_its_beginning(ends: tuple[int, int]) -> None:
+    source, typing = ends
+    keyboard, lines = Keyboard(source, grace_s=0.1), list[str]()
+    with keyboard.listening(lines.append):
+        await typed(typing, b"a te")
+        assert await keyboard.settled()
+        answer = asyncio.ensure_future(keyboard.answer())
+        await asyncio.sleep(0)
+        await typed(typing, b"st\n")
+        assert keyboard.keep(await answer or "") == "a test"
+    assert lines == ["a test"]

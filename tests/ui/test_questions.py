@@ -11,7 +11,29 @@ from harness.events import PermissionAsked, WaitOffered
 from harness.session import Answer, PermissionRequest
 from harness.tools.tool import Effect
 from harness.ui.plain import Plain
-from harness.ui.questions import PlainAsker, choice_in, permission_in
+from harness.ui.questions import PlainAsker, choice_in, pause_in, permission_in
+
+
+class Lines:
+    """Types these lines, one after the other, and then nothing."""
+
+    def __init__(self, *lines: str | None) -> None:
+        self._lines = list(lines)
+        self.kept: list[str] = []
+        self.begun = False
+
+    async def settled(self) -> bool:
+        await asyncio.sleep(0)
+        return self.begun
+
+    async def answer(self) -> str | None:
+        await asyncio.sleep(0)
+        return self._lines.pop(0) if self._lines else None
+
+    def keep(self, line: str) -> str:
+        self.kept.append(line)
+        return line
+
 
 ASKED = PermissionAsked("1", "bash", "make", "bash runs a program")
 REQUEST = PermissionRequest("1", "bash", Effect.RUN, "make", "make\n  all", {"command": "make"})
@@ -32,6 +54,11 @@ REQUEST = PermissionRequest("1", "bash", Effect.RUN, "make", "make\n  all", {"co
         ("", None),
         ("maybe", None),
         ("yesterday", None),
+        ("a test for this would be good", None),
+        ("yes please", None),
+        ("１つ 足して", None),
+        ("keep going", None),
+        ("k", None),
     ],
 )
 def test_answers_are_understood_in_any_width(typed: str, answer: Answer | None) -> None:
@@ -60,12 +87,13 @@ def test_a_choice_is_a_number_a_name_or_its_beginning() -> None:
         ("k", Answer("always", rules=("bash(npm run *)",), keep=True)),
         ("Ｋ", Answer("always", rules=("bash(npm run *)",), keep=True)),
         ("keep", Answer("always", rules=("bash(npm run *)",), keep=True)),
+        ("keep going with the tests", None),
         ("k bash(npm run build)", Answer("always", rules=("bash(npm run build)",), keep=True)),
         ("a", Answer("always")),
         ("n not now", Answer("no", "not now")),
     ],
 )
-def test_a_rule_on_offer_is_kept_as_it_is_or_as_it_is_typed(typed: str, answer: Answer) -> None:
+def test_a_rule_on_offer_is_kept_as_it_is_or_as_it_is_typed(typed: str, answer: Answer | None) -> None:
     assert permission_in(typed, ("bash(npm run *)",)) == answer
 
 
@@ -76,27 +104,16 @@ def test_without_an_offer_there_is_nothing_to_keep() -> None:
 @pytest.mark.anyio
 async def test_the_question_shows_the_rule_that_would_be_kept() -> None:
     out = io.StringIO()
-    typed = iter(["k"])
-
-    async def answer() -> str | None:
-        return next(typed)
-
     request = replace(REQUEST, offers=("bash(make *)",))
-    kept = await PlainAsker(Plain(out), answer).permission(ASKED, request)
+    kept = await PlainAsker(Plain(out), Lines("k")).permission(ASKED, request)
     assert kept == Answer("always", rules=("bash(make *)",), keep=True)
     assert "  k allows and keeps bash(make *); or type k and another rule\n" in out.getvalue()
     assert "y once, a always, k keep, n no" in out.getvalue()
 
 
 async def _ask(lines: Sequence[str | None]) -> tuple[Answer, str]:
-    typed = iter(lines)
     out = io.StringIO()
-
-    async def answer() -> str | None:
-        await asyncio.sleep(0)
-        return next(typed)
-
-    return await PlainAsker(Plain(out), answer).permission(ASKED, REQUEST), out.getvalue()
+    return await PlainAsker(Plain(out), Lines(*lines)).permission(ASKED, REQUEST), out.getvalue()
 
 
 @pytest.mark.anyio
@@ -118,20 +135,66 @@ async def test_no_asks_for_a_reason_once() -> None:
 async def test_the_end_of_input_is_a_no_and_a_stop() -> None:
     assert (await _ask([None]))[0].choice == "no"
 
-    async def nothing() -> None:
-        await asyncio.sleep(0)
-
     offered = WaitOffered(100.0, 0.0, can_switch=False, detail="rate limit")
-    assert await PlainAsker(Plain(io.StringIO()), nothing).wait(offered) == "stop"
+    assert await PlainAsker(Plain(io.StringIO()), Lines()).wait(offered) == "stop"
 
 
 @pytest.mark.anyio
 async def test_the_question_of_an_agent_says_whose_it_is() -> None:
     out = io.StringIO()
-
-    async def answer() -> str | None:
-        await asyncio.sleep(0)
-        return "y"
-
-    await PlainAsker(Plain(out), answer).permission(replace(ASKED, agent="a3"), REQUEST)
+    await PlainAsker(Plain(out), Lines("y")).permission(replace(ASKED, agent="a3"), REQUEST)
     assert out.getvalue().startswith("? agent a3: bash runs a program: make\n")
+
+
+@pytest.mark.anyio
+async def test_what_is_dangerous_can_be_allowed_only_once_and_every_danger_has_its_line() -> None:
+    out, typed = io.StringIO(), Lines("a", "2", "k", "y")
+    dangers = ("`rm -rf a`: it removes files", "`sh`: it runs whatever its input holds")
+    request = replace(REQUEST, dangers=dangers, offers=("bash(make *)",))
+    asked = replace(ASKED, why=f"bash does something dangerous, {'; '.join(dangers)}")
+    assert await PlainAsker(Plain(out), typed).permission(asked, request) == Answer("once")
+    shown = out.getvalue()
+    assert shown.startswith(
+        "? bash does something dangerous: make\n  · `rm -rf a`: it removes files\n  · `sh`: it runs"
+    )
+    assert shown.count("  allow it? y once, n no (you may add why): ") == 4
+    assert shown.count("please answer y or n") == 3
+    assert "keep" not in shown
+
+
+@pytest.mark.anyio
+async def test_a_question_begins_a_line_of_its_own_where_something_is_being_typed() -> None:
+    out, typed = io.StringIO(), Lines("y")
+    typed.begun = True
+    await PlainAsker(Plain(out), typed).permission(ASKED, REQUEST)
+    assert out.getvalue().startswith("\n? bash runs a program")
+
+
+@pytest.mark.anyio
+async def test_a_line_that_reads_like_a_prompt_is_kept_and_the_question_asked_again() -> None:
+    out, typed = io.StringIO(), Lines("a test for this, please", "テストも追加してくださいお願いします", "hm", "y")
+    assert await PlainAsker(Plain(out), typed).permission(ASKED, REQUEST) == Answer("once")
+    assert typed.kept == ["a test for this, please", "テストも追加してくださいお願いします"]
+    assert out.getvalue().count("allow it?") == 4
+    assert out.getvalue().count("please answer y, a or n") == 1
+    assert "kept as your next prompt: a test for this, please" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("c", ("",)),
+        ("Ｃ", ("",)),
+        ("r grep", ("grep",)),
+        ("reset all", ("all",)),
+        ("s", (None,)),
+        ("n", (None,)),
+        ("r", None),
+        ("continue with the tests", None),
+        ("reset the counter in a.py", None),
+        ("stop using tabs", None),
+        ("", None),
+    ],
+)
+def test_a_pause_is_ended_by_a_word_and_not_by_a_sentence(typed: str, answer: tuple[str | None] | None) -> None:
+    assert pause_in(typed) == answer

@@ -77,6 +77,7 @@ async def test_a_conversation_with_all_that_can_come_between(place: Place) -> No
         assert "touch ran.txt" in question
         terminal.type("what\n")
         await terminal.sees("please answer")
+        await terminal.sees("allow it?")
         terminal.type("y\n")
         await terminal.sees("○ bash")
         terminal.type(CTRL_C)
@@ -267,4 +268,62 @@ async def test_lines_that_wait_behind_a_command_run_in_order_or_are_named_when_i
         await terminal.sees("not run, as you stopped: two")
         await terminal.sees("> ")
         terminal.type("/exit\n")
+
+
+TYPED_AHEAD = """
+[[reply]]
+tools = [ { name = "bash", input = { command = "touch ran.txt" } } ]
+delay = 0.3
+
+[[reply]]
+text = "It was not allowed."
+
+[[reply]]
+text = "Here is a test."
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "prompt"),
+    [("a test ", "for this\n", "a test for this"), ("a test for this\n", "", "a test for this"), ("y\n", "", "y")],
+)
+async def test_what_was_typed_before_a_question_is_no_answer_and_not_lost(
+    place: Place, before: str, after: str, prompt: str
+) -> None:
+    async with (
+        PracticeServer(script=Script.parse(TYPED_AHEAD)) as server,
+        Terminal(Place(place.folder, server.base_url)) as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type(f"go\n{before}")
+        await terminal.sees("allow it?")
+        if after:
+            terminal.type(after)
+            await terminal.sees(f"kept as your next prompt: {prompt}\n")
+            await terminal.sees("allow it?")
+        terminal.type("n you may not\n")
+        await terminal.sees("It was not allowed.")
+        await terminal.sees(f"> {prompt}\n")
+        await terminal.sees("Here is a test.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+    assert not (place.folder / "ran.txt").exists()
+
+
+async def test_a_line_begun_before_a_question_is_gone_on_with_after_its_answer(place: Place) -> None:
+    async with (
+        PracticeServer(script=Script.parse(TYPED_AHEAD)) as server,
+        Terminal(Place(place.folder, server.base_url)) as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("go\na test ")
+        await terminal.sees("allow it?")
+        terminal.type("n you may not\n")
+        await terminal.sees("It was not allowed.")
+        await terminal.sees("> a test ")
+        terminal.type("for this\n")
+        await terminal.sees("Here is a test.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
         assert await terminal.ends() == 0

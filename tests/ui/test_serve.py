@@ -356,6 +356,32 @@ async def test_a_conversation_in_a_tab_can_be_gone_on_with_after_the_tab_was_clo
     assert "hello (1 turn)" in (await run(place, "-c", "--practice")).out
 
 
+@pytest.mark.stories
+async def test_a_question_in_a_tab_takes_no_letters_of_whoever_is_typing(place: Place) -> None:
+    script = place.folder.parent / "asks.toml"
+    script.write_text(
+        '[[reply]]\ntools = [{ name = "bash", input = { command = "touch ran.txt" } }]\n'
+        '[[reply]]\ntext = "That was all."\n[[reply]]\ntext = "The next one."\n'
+    )
+    async with serving(place, "--practice", str(script)) as (_, link), browser() as session:
+        await (await session.get(link)).read()
+        async with opened(session, link, "?width=100&height=30") as page:
+            await page.sees("asks first")
+            await page.type("go\r")
+            await page.sees("1 yes, once")
+            await page.type("also\r")
+            await page.sees("1 waiting")
+            await page.type("y and")
+            await page.sees("y and")
+            assert not (place.folder / "ran.txt").exists()
+            await page.type("\t")
+            await page.sees("back to the prompt")
+            await page.type("n\r")
+            await page.sees("That was all.")
+            await page.sees("The next one.")
+    assert not (place.folder / "ran.txt").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -25,6 +25,8 @@ class Run:
     """It does nothing by itself but run another one, which follows."""
     inside: bool = False
     """Whoever allows the command around it has allowed this one, unless it is dangerous."""
+    limited: bool = False
+    """It is ended after a while, if it has not ended by then."""
 
 
 def runs_of(line: str) -> tuple[Run, ...]:
@@ -89,7 +91,7 @@ def _text(simple: Simple, name: str, depth: int) -> Iterator[Run]:
     if not words or not all(word.known for word in words):
         yield Run(simple)
         return
-    yield Run(simple, transparent=True)
+    yield Run(simple, transparent=name != "watch")  # which never ends, whatever it runs
     yield from _line(" ".join(word.text for word in words), depth)
 
 
@@ -154,7 +156,8 @@ def _wrapped(simple: Simple, wrapper: _Wrapper, depth: int) -> Iterator[Run]:
     if name == "command" and len(simple.words) > 1 and simple.words[1].text in ("-v", "-V"):
         yield Run(simple)
         return
-    rest = _after_options(simple.words[1:], wrapper)[wrapper.first :]
+    arguments = _after_options(simple.words[1:], wrapper)
+    own, rest = arguments[: wrapper.first], arguments[wrapper.first :]
     assignments: list[Assignment] = []
     while name in ("env", "sudo") and rest and (found := assignment_of(rest[0].text, rest[0])) is not None:
         assignments.append(found)
@@ -167,7 +170,9 @@ def _wrapped(simple: Simple, wrapper: _Wrapper, depth: int) -> Iterator[Run]:
     inner = tuple(ANYTHING if marker and marker in word.text else word for word in rest)
     if wrapper.adds:
         inner = (*inner, ANYTHING)
-    yield from _through(Simple(inner, tuple(assignments), (), simple.repeated, _written(rest)), depth + 1)
+    limited = name == "timeout" and all(re.fullmatch(r"0*[1-9]\d{0,3}[sm]?", word.text) for word in own)  # 0: never
+    for run in _through(Simple(inner, tuple(assignments), (), simple.repeated, _written(rest)), depth + 1):
+        yield replace(run, limited=run.limited or limited)
 
 
 def _after_options(words: Sequence[Word], wrapper: _Wrapper) -> tuple[Word, ...]:

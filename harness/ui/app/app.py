@@ -4,7 +4,6 @@ The frame knows widgets and keys and nothing of sessions: events, settings and t
 the first paint (terminal §8), and arrive as a `Controller`. What is typed until then waits.
 """
 
-import asyncio
 import gc
 import signal
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,9 +19,9 @@ from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.question import Question
+from harness.ui.app.question_app import QuestionApp
 from harness.ui.app.stage import Stage
 from harness.ui.app.status import Status, StatusLine
-from harness.ui.app.terminal_app import TerminalApp
 from harness.visible import visible
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ Begin = Callable[["HarnessApp"], Awaitable["Controller"]]
 """Gets everything ready, and opens the session."""
 
 
-class HarnessApp(TerminalApp):
+class HarnessApp(QuestionApp):
     """A conversation on the left, recovery live on the right, a prompt below. Ends with an exit code."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -110,22 +109,13 @@ class HarnessApp(TerminalApp):
     # ── what the controller calls ───────────────────────────────────────────────────────────────
 
     async def put(self, question: Question) -> tuple[str, str]:
-        """Show a question in the place of the prompt until it is answered; gives the value and the text."""
-        answered: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
-        self._answered = answered
-        self.prompt.display = False
-        await self.mount(question, after=self.stage)
+        """Show a question above the prompt until it is answered; gives the value and the text."""
         self.call_person("a question waits for you")
-        try:
-            return await answered
-        finally:
-            await question.remove()
-            self.prompt.display = True
-            self.prompt.focus()
+        return await super().put(question)
 
-    def on_question_answered(self, message: Question.Answered) -> None:
-        if not self._answered.done():
-            self._answered.set_result((message.value, message.text))
+    @property
+    def above_question(self) -> Stage:
+        return self.stage
 
     def warn(self, text: str) -> None:
         """Say something in the status line for a moment."""

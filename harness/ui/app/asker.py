@@ -8,7 +8,7 @@ from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, 
 from harness.session import LOOP_CHOICES, Answer, PermissionRequest, WaitChoice, loop_question
 from harness.ui.app.question import Choice, Question
 from harness.ui.lines import seconds
-from harness.ui.questions import asked_by, offered
+from harness.ui.questions import offered, permission_lines
 from harness.ui.transcript.call_look import detail_content
 from harness.visible import visible
 
@@ -33,14 +33,15 @@ class ScreenAsker:
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
         """Show the command or the diff and ask."""
         always = "always, for this command" if request.effect == "run" else f"always, for {request.tool}"
+        lasting = (Choice("a", f"yes, {always}", "always"), *_keeping(request.offers))
         choices = (
             Choice("y", "yes, once", "once"),
-            Choice("a", f"yes, {always}", "always"),
-            *_keeping(request.offers),
+            *(lasting if not request.dangers else ()),
             Choice("n", "no, and say why", "no", asks="why not? Enter alone gives no reason"),
         )
-        title = f"{asked_by(asked)}{asked.why}: {asked.summary}"
-        value, text = await self._put(Question(title, choices, _detail(asked, request)))
+        title = "\n".join(permission_lines(asked, request))
+        preselected = "no" if request.dangers else "once"
+        value, text = await self._put(Question(title, choices, _detail(asked, request), preselected=preselected))
         match value:
             case "once" | "always" as choice:
                 return Answer(choice)

@@ -30,7 +30,7 @@ KEYS: KeyTable = (
             ("Ctrl+J", "a new line; so do Shift+Enter and a backslash before Enter"),
             ("↑ ↓  Ctrl+R", "earlier prompts, and search in them"),
             ("/  @  !", "a command, a file, a shell command of your own"),
-            ("Tab", "take what is offered"),
+            ("Tab", "take what is offered; go to a question and back"),
             ("Ctrl+G", "write in your editor"),
             ("Esc Esc", "go back to an earlier prompt"),
             ("Ctrl+C", "copy what is selected, clear, stop; twice quits"),

@@ -1,16 +1,20 @@
 """Choose one thing from a list: a session, a prompt to go back to, a theme."""
 
 from collections.abc import Sequence
+from math import inf
+from time import monotonic
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Key, Paste
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from harness.ui.question_focus import GRACE_S
 from harness.visible import visible
 
 
@@ -40,6 +44,18 @@ class Picker(ModalScreen[int | None]):
         self._title = title
         self._lines = lines
         self._chosen = chosen
+        self._shown_at = inf
+        self._text_at = -inf
+
+    def on_mount(self) -> None:
+        self._shown_at = monotonic()
+
+    def meant_for_prompt(self, event: Key | Paste) -> bool:
+        """Whether an event belongs to what is being typed: text, Enter right behind it, all from before the list."""
+        if isinstance(event, Paste) or event.is_printable or event.key == "backspace":
+            self._text_at = event.time
+            return True
+        return event.time < self._shown_at or (event.key == "enter" and event.time < self._text_at + GRACE_S)
 
     def compose(self) -> ComposeResult:
         with Vertical():

@@ -10,9 +10,17 @@ from textual.content import Content
 from textual.events import Key
 from textual.message import Message
 from textual.reactive import reactive
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from harness.ui.question_focus import Key as Meaning
 from harness.visible import visible
+
+OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
+WAITING = "Keys go to the prompt: finish there, or Tab to answer"
+"""What the last line says of the keys."""
+ROWS_BESIDE = 5
+"""Rows that are needed besides what is asked about and the choices: border, keys, reason, prompt, status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +38,24 @@ class Choice:
 
 
 class Question(Vertical):
-    """Takes the place of the prompt while something has to be decided.
+    """Stands above the prompt while something has to be decided.
 
     Numbers, letters and the arrows all work, full-width ones too, so that it can be answered without seeing a cursor.
+    It takes no key before `take_keys`; `QuestionApp.put` decides when that is.
     """
 
     DEFAULT_CSS = """
     Question {
         height: auto;
-        max-height: 90%;
         border-top: solid $warning;
         padding: 0 1;
-        & > VerticalScroll { height: auto; max-height: 50vh; scrollbar-size-vertical: 1; }
+        & > VerticalScroll { height: auto; scrollbar-size-vertical: 1; }
         & > VerticalScroll > Static { height: auto; margin: 0 0 0 2; }
         & > VerticalScroll > .title { text-style: bold; margin: 0; }
         & > .choices { height: auto; margin: 0 0 0 1; }
+        & > .keys { height: 1; margin: 0 0 0 1; color: $text-muted; }
+        &.-waiting > .keys { color: $text-warning; }
+        &.-waiting > .choices { color: $text-muted; }
         & > Input { height: 1; border: none; padding: 0; margin: 0 0 0 3; display: none; }
         & > Input.-asked { display: block; }
     }
@@ -65,12 +76,76 @@ class Question(Vertical):
             self.text = text
             """The reason, where one was asked for."""
 
-    def __init__(self, title: str, choices: Sequence[Choice], detail: Content | str = "") -> None:
-        """`detail` is text of others: shown as it is, never as markup."""
-        super().__init__()
+    def __init__(
+        self, title: str, choices: Sequence[Choice], detail: Content | str = "", *, preselected: str = ""
+    ) -> None:
+        """A question.
+
+        Args:
+            title: what it is about; more than one line if need be.
+            choices: at least one.
+            detail: text of others, shown as it is, never as markup.
+            preselected: value of the choice that Enter takes at first; empty: the first one.
+        """
+        super().__init__(classes="-waiting")
         self._title = visible(title)
         self._choices = tuple(choices)
         self._detail = detail
+        self._answered = False
+        self._before_hold = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
+        self.set_reactive(Question.chosen, self._before_hold)
+        self.can_focus = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether an answer was given; no key counts any more."""
+        return self._answered
+
+    @property
+    def writing(self) -> bool:
+        """Whether a reason is being written, so that every character belongs to it."""
+        return self.query_one(Input).has_class("-asked")
+
+    @property
+    def place_of_keys(self) -> Widget:
+        """The widget that takes keys now."""
+        return self.query_one(Input) if self.writing else self
+
+    def take_keys(self) -> None:
+        """Show that keys answer from now on."""
+        self.can_focus = True
+        self.remove_class("-waiting")
+        self._redraw()
+
+    def wait(self) -> None:
+        """Show that keys go elsewhere."""
+        self.can_focus = False
+        self.add_class("-waiting")
+        self._redraw()
+
+    def meaning(self, event: Key) -> Meaning:
+        """What a key means to the question while no reason is written."""
+        if event.key == "tab":
+            return Meaning.TAB
+        if event.key == "enter":
+            return Meaning.ENTER
+        if event.key in ("escape", "backspace", "ctrl+c"):
+            return Meaning.CANCEL
+        if not event.is_printable:
+            return Meaning.CONTROL
+        choice = self._meant_by(_folded(event))
+        if choice is None:
+            return Meaning.TEXT
+        return Meaning.REASON if choice.asks and not choice.text else Meaning.ANSWER
+
+    def point_at(self, event: Key) -> None:
+        """Mark the choice that a key would take."""
+        if (choice := self._meant_by(_folded(event))) is not None:
+            self._before_hold, self.chosen = self.chosen, self._choices.index(choice)
+
+    def point_back(self) -> None:
+        """Mark the choice that was marked before `point_at`."""
+        self.chosen = self._before_hold
 
     def scroll_page(self, direction: int) -> None:
         """Show the page before (-1) or after (1) of what it is about."""
@@ -83,31 +158,42 @@ class Question(Vertical):
             if self._detail:
                 yield Static(self._detail, markup=False)
         yield Static(markup=False, classes="choices")
+        yield Static(markup=False, classes="keys")
         yield Input(compact=True, select_on_focus=False)
 
     def on_mount(self) -> None:
-        self.focus()
+        self.fit(self.app.size.height)
         self._redraw()
 
+    def fit(self, rows: int) -> None:
+        """Leave room on a screen of so many rows for the choices, a reason, the prompt and the status line."""
+        most = min(rows // 2, rows - len(self._choices) - ROWS_BESIDE)
+        for said in self.query(VerticalScroll):  # none before it has been composed
+            said.styles.max_height = max(2, most)
+
     def watch_chosen(self) -> None:
-        if self.is_mounted:
-            self._redraw()
+        self._redraw()
 
     def _redraw(self) -> None:
+        if not self.is_attached or not self.query(".choices"):
+            return  # keys may move it before it has been composed
+        waiting = self.has_class("-waiting")
         lines = [
             Content.styled(f"▸ {number} {choice.label} ({choice.key})", "bold")
-            if number == self.chosen + 1
+            if number == self.chosen + 1 and not waiting
             else Content(f"  {number} {choice.label} ({choice.key})")
             for number, choice in enumerate(self._choices, 1)
         ]
         self.query_one(".choices", Static).update(Content("\n").join(lines))
+        self.query_one(".keys", Static).update(WAITING if waiting else OPEN)
 
-    def on_key(self, event: Key) -> None:
-        field = self.query_one(Input)
-        if field.has_class("-asked"):
-            self._key_of_the_reason(event, field)
-            return
-        typed = unicodedata.normalize("NFKC", event.character or "").lower()
+    def press(self, event: Key) -> bool:
+        """Do what a key means; False: it means nothing here."""
+        if self._answered:
+            return True
+        if self.writing:
+            return self._key_of_the_reason(event)
+        typed = _folded(event)
         if event.key in ("up", "down"):
             self.chosen = (self.chosen + (1 if event.key == "down" else -1)) % len(self._choices)
         elif event.key == "enter":
@@ -116,21 +202,26 @@ class Question(Vertical):
             self.chosen = self._choices.index(found)
             self._take(found)
         else:
-            return
-        event.stop()
-        event.prevent_default()
+            return False
+        return True
 
-    def _key_of_the_reason(self, event: Key, field: Input) -> None:
+    def on_key(self, event: Key) -> None:
+        if self.press(event):
+            event.stop()
+            event.prevent_default()
+
+    def _key_of_the_reason(self, event: Key) -> bool:
         """Keys while a reason is written; those that come before the field has the focus are not lost."""
+        field = self.query_one(Input)
         if event.key == "escape":
             self._ask_no_more()
         elif field.has_focus:
-            return
+            return False
         elif event.key == "enter":
-            self.post_message(self.Answered(self, self._choices[self.chosen].value, field.value.strip()))
+            self._answer(field.value.strip())
         elif event.character is not None and event.is_printable:
             field.insert_text_at_cursor(event.character)
-        event.stop()
+        return True
 
     def _meant_by(self, typed: str) -> Choice | None:
         if typed.isdigit() and 1 <= int(typed) <= len(self._choices):
@@ -139,7 +230,7 @@ class Question(Vertical):
 
     def _take(self, choice: Choice) -> None:
         if not choice.asks:
-            self.post_message(self.Answered(self, choice.value, ""))
+            self._answer("")
             return
         field = self.query_one(Input)
         field.placeholder = choice.asks
@@ -156,4 +247,14 @@ class Question(Vertical):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(self.Answered(self, self._choices[self.chosen].value, event.value.strip()))
+        self._answer(event.value.strip())
+
+    def _answer(self, text: str) -> None:
+        if not self._answered:
+            self._answered = True
+            self.post_message(self.Answered(self, self._choices[self.chosen].value, text))
+
+
+def _folded(event: Key) -> str:
+    """The character of a key, in small letters and of usual width."""
+    return unicodedata.normalize("NFKC", event.character or "").lower()

@@ -33,7 +33,7 @@ async def play(telling: Telling) -> None:
 
 async def play_and_talk(telling: Telling, typed: TypedLines) -> None:
     """Go through all beats without waiting, then let the learner type. Raises LessonError."""
-    async with Take(telling.lesson, asker=PlainAsker(telling.lines, typed.answer)) as take:
+    async with Take(telling.lesson, asker=PlainAsker(telling.lines, typed)) as take:
         with typed.listening():
             telling.title()
             walk = Walk(take)
@@ -50,7 +50,7 @@ async def step(telling: Telling, typed: TypedLines, progress: Progress) -> None:
     fresh = True
     with typed.listening():
         while fresh:
-            async with Take(telling.lesson, asker=PlainAsker(telling.lines, typed.answer)) as take:
+            async with Take(telling.lesson, asker=PlainAsker(telling.lines, typed)) as take:
                 talk = _Talk(telling, Walk(take), typed, progress)
                 telling.lines.say(words.HINT.into(telling.language))
                 if place:

@@ -38,6 +38,14 @@ class TypedLines:
         line = self._source.readline()  # of a file, which has it at once
         return line.removesuffix("\n") if line else None
 
+    async def settled(self) -> bool:
+        """Return once nothing has been typed for a moment at a terminal; see `Keyboard.settled`."""
+        return self.from_terminal and self._keyboard is not None and await self._keyboard.settled()
+
+    def keep(self, line: str) -> str:
+        """Keep a line for later that was no answer; see `Keyboard.keep`. Empty: it did not come from a terminal."""
+        return self._keyboard.keep(line) if self.from_terminal and self._keyboard is not None else ""
+
     async def answer(self) -> str | None:
         """The next line as an answer to a question: at a terminal nothing that was typed before it was asked."""
         if self.from_terminal and self._keyboard is not None:

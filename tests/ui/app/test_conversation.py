@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from harness.events import Event, Notice
 from harness.practice.script import Script
@@ -22,7 +22,7 @@ from harness.ui.app.app import HarnessApp
 from harness.ui.app.controller import Controller
 from harness.ui.app.keys import KEYS, KeysScreen
 from harness.ui.app.picker import Picker
-from harness.ui.app.question import Question
+from harness.ui.app.question import OPEN, Question
 from harness.ui.app.stage import Stage
 from tests.agent.stage import calls, fails, says, settings_of
 from tests.ui.app.resting import timers_running
@@ -61,10 +61,6 @@ class Here:
     def shows(self, kind: type[Screen[Any]]) -> bool:
         """Whether a screen of this kind is on top."""
         return isinstance(self.app.screen, kind)
-
-    def prompts(self) -> bool:
-        """Whether the prompt is there."""
-        return self.app.prompt.display
 
     async def rests(self) -> None:
         """Wait until no turn runs."""
@@ -141,17 +137,16 @@ async def test_a_worker_that_fails_does_not_end_the_app(tmp_path: Path) -> None:
         await here.sees("Forty-two.")
 
 
-async def test_a_permission_is_asked_in_the_place_of_the_prompt_and_a_reason_reaches_the_model(tmp_path: Path) -> None:
+async def test_a_permission_is_asked_above_the_prompt_and_a_reason_reaches_the_model(tmp_path: Path) -> None:
     script = calls('{ name = "bash", input = { command = "touch made" } }') + says("As you wish.")
     async with opened(tmp_path, script, permission_mode="ask") as here:
         await here.says("make it")
-        await here.sees("yes, once")
-        assert not here.prompts()
+        await here.sees(OPEN)
         await here.pilot.pause(0.6)
         assert timers_running(here.app) == []
         await here.pilot.press("n", *"not now", "enter")
         await here.sees("As you wish.")
-        assert here.prompts()
+        assert here.app.prompt.empty
         assert not here.app.query(Question)
         assert not (tmp_path / "workspace" / "made").exists()
 
@@ -161,7 +156,12 @@ async def test_a_rule_on_offer_can_be_changed_and_is_kept(tmp_path: Path) -> Non
     async with opened(tmp_path, script, permission_mode="ask") as here:
         await here.says("make it")
         await here.sees("keep for later sessions: bash(touch *)")
-        await here.pilot.press("k", "backspace", "backspace", *"made)", "enter")
+        await here.sees(OPEN)
+        await here.pilot.press("k")
+        await here.sees("▸ 3 yes, and keep")
+        while here.app.focused is None or not isinstance(here.app.focused, Input):
+            await here.pilot.pause(0.02)
+        await here.pilot.press("backspace", "backspace", *"made)", "enter")
         await here.sees("Made.")
         assert (tmp_path / "workspace" / "made").exists()
         assert [rule.text for rule in here.controller.session.permission_rules] == ["bash(touch made)"]
@@ -176,7 +176,6 @@ async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path)
         await here.rests()
         await settled(here.pilot)
         assert not here.app.query(Question)
-        assert here.prompts()
         await here.says("and now?")
         await here.sees("Anew.")
 

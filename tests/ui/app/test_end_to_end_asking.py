@@ -57,11 +57,11 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
     async with Tmux(place, "--practice", str(script)) as terminal:
         await terminal.sees("asks first")
         await terminal.say("go")
-        await terminal.sees("touch one", "2 yes, always, for this command (a)")
+        await terminal.asks("touch one", "2 yes, always, for this command (a)")
         await terminal.type("２")
-        await terminal.sees("touch two", "▸ 1 yes, once")  # the same command again was not asked about
+        await terminal.asks("touch two", "▸ 1 yes, once")  # the same command again was not asked about
         await terminal.press("Down", "Down", "Up", "Up", "Enter")
-        await terminal.sees("touch three", "● bash touch two")
+        await terminal.asks("touch three", "● bash touch two")
         await terminal.press("Up")
         await terminal.sees("▸ 4 no, and say why (n)")
         await terminal.press("Enter")

@@ -50,7 +50,7 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
     async with Tmux(place, *flags, HARNESS_FAILURE_BUDGET="3") as terminal:
         await terminal.sees("asks first")
         await terminal.say("find it")
-        await terminal.sees(
+        await terminal.asks(
             "Paused:", "1 go on with a fresh budget (c)", "3 of 3 · used up", "grep       OPEN", "✗ ✗ ‖"
         )
         await terminal.press("F3")
@@ -58,7 +58,7 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.press("Left")
         await terminal.sees("◂ step", "a moment of the past")
         await terminal.press("End", "F3")
-        await terminal.sees("2 go on, and reset grep first (r)", gone=("last ok",))
+        await terminal.asks("2 go on, and reset grep first (r)", gone=("last ok",))
         await terminal.press("c")
         await terminal.sees(
             "grep skipped → bash: rg", "That is all I could find.", "budget  ░░░ 0 of 3", gone=("Paused",)
@@ -71,7 +71,7 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.say("/reset grep")
         await terminal.sees("grep is closed.", "grep       closed")
         await terminal.say("again")
-        await terminal.sees("Paused:", "2 go on, and reset grep first (r)")
+        await terminal.asks("Paused:", "2 go on, and reset grep first (r)")
         await terminal.press("Down", "Enter")
         await terminal.sees("This time I found it.", "● grep", "grep       closed", gone=("Paused:",))
         await terminal.press("F2")
@@ -80,11 +80,11 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.sees("budget  ")
 
         await terminal.say("run both")
-        await terminal.sees("touch ran.txt", "1 yes, once")
+        await terminal.asks("touch ran.txt", "1 yes, once")
         await terminal.press("y", "F3")  # the next question comes while the panel has the whole screen
         await terminal.sees("F3 back", "may bash run?", gone=("running bash",))
         await terminal.press("F3")
-        await terminal.sees("touch more.txt", "1 yes, once")
+        await terminal.asks("touch more.txt", "1 yes, once")
         await terminal.press("y")
         await terminal.sees("Both have run.")
     assert (place.folder / "more.txt").exists()

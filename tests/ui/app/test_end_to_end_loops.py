@@ -22,7 +22,7 @@ async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it
     async with Tmux(place, "--practice", str(script)) as terminal:
         await terminal.sees("asks first")
         await terminal.say("read the notes")
-        await terminal.sees(
+        await terminal.asks(
             "The agent goes in a circle: read_file notes.md, 7 times",
             "⟳ in circles: read_file notes.md, 4 times in a row",
             "↳ nudge:",
@@ -31,7 +31,7 @@ async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it
             "loop    in circles: read_file notes.md, 7",
         )
         await terminal.press("c")
-        await terminal.sees("The agent goes in a circle: read_file notes.md, 14 times", "· you let it go on")
+        await terminal.asks("The agent goes in a circle: read_file notes.md, 14 times", "· you let it go on")
         await terminal.press("s")
         await terminal.sees(
             "IN A LOOP: read_file notes.md, 14 times in a row",

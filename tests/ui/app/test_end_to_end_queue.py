@@ -89,3 +89,24 @@ async def test_five_hundred_lines_pasted_without_brackets_are_all_there(place: P
         await terminal.press("C-c")
         await terminal.say("/exit")
         await terminal.sees("exit code 0")
+
+
+async def test_a_question_that_comes_while_something_is_typed_takes_none_of_it(place: Place) -> None:
+    script = place.folder.parent / "script.toml"
+    script.write_text(SCRIPT.replace('text = "I tidy up."\n', 'text = "I tidy up."\ndelay = 3\n'))
+    (place.folder / "kept").mkdir()
+    typed = "kay please also add many keys"
+    async with Tmux(place, "--practice", str(script), columns=130, rows=50) as terminal:
+        await terminal.sees("asks first")
+        for prompt in ("the first", "the third", "the fourth"):
+            await terminal.say(prompt)
+        await terminal.sees("you ▸ the third")
+        for letter in typed:
+            await terminal.type(letter)
+        await terminal.sees("rm -rf kept", "yes, once", f"▸ {typed}")
+        await terminal.press("Enter")
+        await terminal.sees("2 waiting", "yes, once")
+        assert (place.folder / "kept").exists()
+        await terminal.press("Escape")
+        await terminal.sees("interrupted; what had arrived is kept", "▸ the fourth", f"  {typed}", gone=("yes, once",))
+    assert (place.folder / "kept").exists()

@@ -75,7 +75,7 @@ async def test_escape_in_every_phase(place: Place) -> None:
         await terminal.say("/clear")
 
         await terminal.say("two, please")
-        await terminal.sees("you ▸ two, please", "sleep 71.25", "may bash run?")
+        await terminal.asks("you ▸ two, please", "sleep 71.25", "may bash run?")
         await terminal.press("y")
         await terminal.sees("◍ bash touch asked.txt; (sleep", "running bash")
         await terminal.say("what I typed meanwhile")

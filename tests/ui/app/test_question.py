@@ -1,4 +1,4 @@
-"""A question in the place of the prompt."""
+"""A question that takes keys. When it does is tried in `test_question_app`."""
 
 import pytest
 from textual.app import App, ComposeResult
@@ -27,6 +27,10 @@ class Host(App[None]):
 
     def compose(self) -> ComposeResult:
         yield self.question
+
+    def on_mount(self) -> None:
+        self.question.take_keys()
+        self.question.focus()
 
     def on_question_answered(self, message: Question.Answered) -> None:
         self.answers.append((message.value, message.text))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
+from harness.ui.app.question import OPEN
 from tests.ui.program import COMMAND, LIMIT_S, Place
 
 TMUX = shutil.which("tmux")
@@ -67,6 +68,10 @@ class Tmux:
             lambda screen: all(_stands(text, screen) for text in texts) and not any(text in screen for text in gone),
             f"{texts} and not {gone}" if gone else str(texts),
         )
+
+    async def asks(self, *texts: str, gone: tuple[str, ...] = ()) -> str:
+        """Wait for a question with all these texts that takes keys; returns the screen."""
+        return await self.sees(*texts, OPEN, gone=gone)
 
     async def sees_that(self, holds: Callable[[str], bool], what: str) -> str:
         """Wait until something holds of the screen."""

@@ -22,9 +22,8 @@ from harness.ui.app.picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.prompt_text import PromptText
-from harness.ui.app.question import Question
+from harness.ui.app.question_app import QuestionApp
 from harness.ui.app.status import StatusLine
-from harness.ui.app.terminal_app import TerminalApp
 from harness.ui.app.views import Views
 from harness.ui.learning import words
 from harness.ui.learning.practising import copied
@@ -46,10 +45,10 @@ WHILE_TYPING = frozenset({"leave", "escape", "suspend_process", "repaint"})
 """Keys that mean the same while something is typed, asked or chosen; all others stand back then."""
 
 
-class LessonApp(TerminalApp):
+class LessonApp(QuestionApp):
     """What a beat means, the text, the code, the conversation and the panel. Ends with an exit code."""
 
-    CSS = TerminalApp.CSS + LAYOUT_CSS
+    CSS = QuestionApp.CSS + LAYOUT_CSS
     VERTICAL_BREAKPOINTS = HEIGHTS
     TITLE = "harness learn"
     AUTO_FOCUS = None
@@ -93,7 +92,6 @@ class LessonApp(TerminalApp):
         self._place = 0
         self._room = Size(80, 24)
         """Columns and rows there are."""
-        self._answered: asyncio.Future[tuple[str, str]] | None = None
 
     # ── layout ──────────────────────────────────────────────────────────────────────────────────
 
@@ -170,26 +168,15 @@ class LessonApp(TerminalApp):
     @property
     def typing(self) -> bool:
         """Something is typed, asked or chosen, and letters belong to that."""
-        return self.prompt.display or self._answered is not None or len(self.screen_stack) > 1
+        return self.prompt.display or self.answering or len(self.screen_stack) > 1
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of the course stand back while something is typed."""
         return action in WHILE_TYPING or not self.typing
 
-    async def put(self, question: Question) -> tuple[str, str]:
-        """Show a question of the agent below everything until it is answered."""
-        self._answered = asyncio.get_running_loop().create_future()
-        self._close_prompt()
-        await self.screen_stack[0].mount(question, after=self.parts)
-        try:
-            return await self._answered
-        finally:
-            self._answered = None
-            await question.remove()
-
-    def on_question_answered(self, message: Question.Answered) -> None:
-        if self._answered is not None and not self._answered.done():
-            self._answered.set_result((message.value, message.text))
+    @property
+    def above_question(self) -> Parts:
+        return self.parts
 
     def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
         """Do what was typed. The prompt stays: the letters that follow are no keys before Esc says so."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.lessons import Progress, lesson
+from harness.ui.app.question import OPEN, WAITING
 from tests.ui.app.resting import timers_running
 from tests.ui.learning.chapter import first, with_a_beat_that_never_comes, with_a_failing_demo
 from tests.ui.learning.screen.opened import opened, played, press, run_of, sees, types
@@ -150,10 +151,30 @@ async def test_a_question_of_the_agent_is_asked_and_its_keys_are_not_those_of_th
         await played(app, pilot)
         await press(pilot, "p")
         await types(pilot, "run rm -rf drafts")
-        await sees(pilot, "no, and say why (n)")
-        await pilot.press("q", "b", "n", "enter")
+        await sees(pilot, OPEN)
+        await pilot.press("q", "b")
+        await sees(pilot, WAITING)
+        assert app.prompt.text == "qb"
+        await pilot.press("tab")
+        await sees(pilot, OPEN)
+        await pilot.press("n", "enter")
         await run_of(app).walk.take.settled()
+        assert app.prompt.text == "qb"
         assert run_of(app).walk.at_end
+        assert (run_of(app).walk.take.workspace / "drafts").exists()
+
+
+async def test_keys_of_the_course_answer_nothing_while_a_question_appears(tmp_path: Path) -> None:
+    async with opened(lesson("s03"), tmp_path) as (app, pilot):
+        await played(app, pilot)
+        run_of(app).type("run rm -rf drafts")
+        await sees(pilot, WAITING)
+        await pilot.press("n", "enter", "c")
+        assert (run_of(app).walk.take.workspace / "drafts").exists()
+        assert app.asking
+        await sees(pilot, OPEN)
+        await pilot.press("n", "enter")
+        await run_of(app).walk.take.settled()
         assert (run_of(app).walk.take.workspace / "drafts").exists()
 
 
