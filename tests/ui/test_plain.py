@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from harness.events import (
     CheckpointMade,
+    CompactionEnded,
     Event,
     FaultKind,
     ItemStatus,
@@ -19,6 +20,7 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     PlanReminded,
+    RetryBudgetSpent,
     RetryScheduled,
     Rung,
     TextDelta,
