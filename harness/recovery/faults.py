@@ -227,9 +227,10 @@ def _misfit(fault: Fault, situation: Situation) -> str:
     fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
     scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
     known = fixed and fault.stop_reason is None and 1 / UNLIKE < scale < UNLIKE
-    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known:
-        return ""
-    answer = output_cap.FLOOR if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    overflow = fault.kind is FaultKind.MAX_TOKENS_OVERFLOW
+    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known or (overflow and fault.input_tokens is None):
+        return ""  # the last is a limit of the answer, not of the window
+    answer = output_cap.FLOOR if overflow else 0
     if fault.limit is None:
         misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
     else:
