@@ -151,7 +151,9 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
         return stop(state, fault, f"gave up: {state.turn_retries} retries in this turn")
     retry = state.retries + 1
     seconds = delay_s(retry, fault.retry_after_s, situation.chance)
-    wait = Wait(seconds, retry, fault.kind)
+    wait = Wait(
+        seconds, retry, fault.kind, min(limits.retries_per_request, state.retries + _left(state, fault, limits))
+    )
     counted = replace(state, retries=retry, turn_retries=state.turn_retries + 1)
     if seconds > limits.long_wait_s:
         return _decide_long_wait(counted, fault, wait, limits)
@@ -160,6 +162,17 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
     waiting = replace(counted, waited_s=state.waited_s + seconds)
     fresh = RESPONSES[fault.kind] is Response.RETRY_FRESH
     return Resend(waiting, fault.message, wait, fresh_connection=fresh)
+
+
+def _left(state: TurnState, fault: Fault, limits: RecoveryLimits) -> int:
+    """Retries that are left if the same fault comes again and again."""
+    match fault.kind:
+        case FaultKind.MALFORMED_RESPONSE:
+            return limits.unreadable_answers - state.unreadable
+        case FaultKind.UNKNOWN if not fault.should_retry:
+            return 1
+        case _:
+            return limits.retries_per_request - state.retries
 
 
 def _decide_long_wait(state: TurnState, fault: Fault, wait: Wait, limits: RecoveryLimits) -> Decision:
