@@ -407,3 +407,20 @@ def test_the_waiting_of_a_turn_is_limited_and_nothing_is_slept_before_giving_up(
 def test_the_last_attempt_is_not_followed_by_a_wait() -> None:
     played = play(for_ever(OVERLOADED))
     assert len(played.waits) == played.posts - 1
+
+
+@pytest.mark.parametrize(("kind", "most"), [(Kind.MALFORMED_RESPONSE, 2), (Kind.UNKNOWN, 1), (Kind.SERVER, 10)])
+def test_a_wait_says_how_many_retries_there_would_be(kind: FaultKind, most: int) -> None:
+    waits = [resent(decision).wait for decision in play(for_ever(fault(kind))).decisions[:-1]]
+    assert [(wait.retry, wait.most) for wait in waits if wait] == [(retry, most) for retry in range(1, most + 1)]
+
+
+def test_answers_that_cannot_be_read_are_counted_anew_after_a_reply() -> None:
+    unreadable = fault(Kind.MALFORMED_RESPONSE)
+    assert play([unreadable, unreadable, TOOLS, unreadable, unreadable, ANSWER]).end is Code.COMPLETED
+    assert play([unreadable, SERVER, unreadable, SERVER, unreadable]).end is Code.API_ERROR
+
+
+@pytest.mark.parametrize("reason", ["end_turn", "stop", "eos"])
+def test_a_stream_that_breaks_behind_any_end_of_an_answer_is_answered(reason: str) -> None:
+    assert play([after_text(RESET, stop_reason=reason)]).end is Code.COMPLETED
