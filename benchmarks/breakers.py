@@ -104,6 +104,7 @@ async def side_by_side() -> float:
             workspace=Path(folder),
             outputs=Path(folder),
             processes=processes,
+            timeout_s=120.0,
             count_errors=False,
             log=logging.getLogger("benchmark"),
         )

@@ -26,6 +26,7 @@ from harness.secret import MASK, Secret
 from harness.settings import Loaded, Settings, load, project_settings_file, user_settings_file
 from harness.ui.plain import has_colours
 from harness.ui.screen_choice import screen_wanted
+from harness.visible import counted
 
 CONNECT_S = 5.0
 """Seconds that opening a connection may take."""
@@ -212,7 +213,7 @@ def _model(settings: Settings) -> str:
     from harness.practice.script import Script
 
     script = Script.load(settings.practice_script)
-    return f"the practice model plays {settings.practice_script} ({len(script.steps)} entries)"
+    return f"the practice model plays {settings.practice_script} ({counted(len(script.steps), 'entry', 'entries')})"
 
 
 def _connected(endpoint: Endpoint) -> str:
@@ -296,7 +297,7 @@ async def _server(settings: Settings) -> str:
         why = heard.last or "no list of models came back"
         raise HarnessError(f"{connection.address}: {why}; check address, key and network.")
     listed = settings.model in {card.id for card in cards}
-    return f"{len(cards)} models{'' if listed else f', but {settings.model} is not among them'}"
+    return f"{counted(len(cards), 'model')}{'' if listed else f', but {settings.model} is not among them'}"
 
 
 class _Heard(logging.Handler):

@@ -1,4 +1,4 @@
-"""Text of others on a person's screen."""
+"""Text on a user's screen: that of others, and numbers of things."""
 
 import re
 
@@ -12,3 +12,8 @@ def visible(text: str) -> str:
     and tabs stay.
     """
     return _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number and what it counts: "1 line", "2,000 lines"; `many` where more than one is not `one` and an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

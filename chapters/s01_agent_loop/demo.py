@@ -48,7 +48,7 @@ def run_bash(command: str, folder: Path) -> str:
 
 
 async def run_turn(client: AsyncAnthropic, messages: Messages, folder: Path) -> None:
-    """Ask, run what is asked for, tell what came out; until nothing is."""
+    """Send the messages, run the calls of the reply, append the results; until a reply has no calls."""
     while True:
         reply = await client.messages.create(
             model=MODEL,

@@ -40,11 +40,11 @@ def write_file(folder: Path, path: str, content: str) -> str:
 
 
 def edit_file(folder: Path, path: str, old: str, new: str) -> str:
-    """Replace the one place where `old` stands."""
+    """Replace `old`, which must occur exactly once."""
     target = inside(folder, path)
     text = target.read_text("utf-8")
     if (places := text.count(old)) != 1:
-        raise Refusal(f"this text stands {places} times in {path}; give a piece that stands there once")
+        raise Refusal(f"this text occurs {places} times in {path}; give a piece that occurs once")
     target.write_text(text.replace(old, new), "utf-8")
     return f"changed {path}"
 
@@ -65,7 +65,7 @@ def inside(folder: Path, path: str) -> Path:
 
 
 def schema(name: str, description: str, types: dict[str, str], *, optional: tuple[str, ...] = ()) -> ToolParam:
-    """What the model is told about a tool: all it will ever know of it."""
+    """All that the model knows about a tool."""
     properties = {field: {"type": type} for field, type in types.items()}
     required = [field for field in types if field not in optional]
     rules: dict[str, object] = {"type": "object", "properties": properties, "required": required}
@@ -77,7 +77,7 @@ TOOLS: list[ToolParam] = [
     schema("bash", "Run a command line with bash.", {"command": "string"}),
     schema("read_file", "Read lines.", {"path": "string", "offset": "integer"}, optional=("offset",)),
     schema("write_file", "Write a whole file.", {"path": "string", "content": "string"}),
-    schema("edit_file", "Put `new` where `old` stands, in one place.", ONE_PLACE),
+    schema("edit_file", "Replace `old`, which must occur exactly once, by `new`.", ONE_PLACE),
     schema("glob", "Find files by name, also in folders below.", {"pattern": "string"}),
 ]
 HANDLERS: dict[str, Callable[..., str]] = {
@@ -101,7 +101,7 @@ def checked(name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 async def answer(call: ToolUseBlock, folder: Path) -> ToolResultBlockParam:
-    """The result of one call. Whatever the model got wrong is told to it, and ends nothing."""
+    """The result of one call. A mistake of the model becomes an error result and does not end the program."""
     result: ToolResultBlockParam = {"type": "tool_result", "tool_use_id": call.id}
     try:
         if call.name not in HANDLERS:
@@ -113,7 +113,7 @@ async def answer(call: ToolUseBlock, folder: Path) -> ToolResultBlockParam:
 
 
 async def run_turn(client: AsyncAnthropic, messages: Messages, folder: Path) -> None:
-    """The loop of s01; new are the tools it offers, and who answers a call."""
+    """The loop of s01, with several tools and an answer to every call."""
     while True:
         reply = await client.messages.create(
             model=MODEL,

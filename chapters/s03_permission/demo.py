@@ -14,7 +14,7 @@ RULES = {
     "permissions_ask": ["write(result.md)"],
     "permissions_deny": ["read(secrets/**)", "bash(git push *)"],
 }
-"""As they would stand in a settings file."""
+"""As in a settings file."""
 
 LINES = (
     "git log --oneline | head",
@@ -23,7 +23,7 @@ LINES = (
     "sh -c 'git  push'",
     "git commit -m 'describe rm -rf and reboot'",
 )
-"""Command lines that nobody runs: the gate only says what it would do."""
+"""Command lines that do not run: the gate only says what it would decide."""
 
 
 def dry_run(agent: Agent, line: str) -> Notice:

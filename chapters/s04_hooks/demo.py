@@ -1,4 +1,4 @@
-"""Hooks: seven things that a team wants, and not one line of the loop is changed for them."""
+"""Hooks: seven wishes of a team, and not one line of the loop changes for them."""
 
 import ast
 from pathlib import Path
@@ -41,7 +41,7 @@ no_network = Hook("no_network", HookPoint.BEFORE_TOOL, "python3 guards/no_networ
 
 @hook("after_tool", tools=WRITES)
 def python_parses(call: HookCall) -> HookAnswer | None:
-    """After the tool: what was written is looked at, and the model reads what is wrong with it."""
+    """After the tool: check what was written. The model reads the remark."""
     path = Path(call.workspace, str(call.input["path"]))
     if path.suffix != ".py" or call.outcome != "ok":
         return None

@@ -16,7 +16,7 @@ def written(plan: Iterable[PlanItem]) -> str:
 
 
 def holding_to_it(conversation: Conversation) -> Hook:
-    """What you can add yourself: at the end of a turn something is said of what is still open."""
+    """What you can add yourself: an objection to the end of a turn with open parts."""
 
     @hook("stop", name="plan")
     def unfinished(call: HookCall) -> HookAnswer | None:

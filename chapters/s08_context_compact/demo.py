@@ -26,7 +26,7 @@ def tell(stage: Stage, agent: Agent) -> None:
 
 
 def originals(agent: Agent, event: Event) -> list[Path]:
-    """The files that hold the whole of what was drained; none when the event is about something else."""
+    """The files with the whole text of drained results; none for other events."""
     calls = event.drained if isinstance(event, CompactionEnded) else ()
     return [next(agent.outputs.glob(f"{call}.old*.txt")) for call in calls]
 

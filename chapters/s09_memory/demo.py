@@ -21,7 +21,7 @@ def write_logs(folder: Path) -> None:
 
 
 def show_files(stage: Stage, agent: Agent) -> None:
-    """Show what is on the disk."""
+    """Show the files on disk."""
     for memory in agent.memory.store.find().memories:
         stage.show(Notice("info", f"{memory.file.name}, {memory.size} bytes, of the {memory.place}: {memory.text}"))
 

@@ -1,4 +1,4 @@
-"""s10: two sessions in one folder. Between two prompts of the first one somebody changes the instructions."""
+"""s10: two sessions in one folder. Between two prompts of the first one the instructions change."""
 
 from hashlib import sha256
 
@@ -21,7 +21,7 @@ def tell(stage: Stage, agent: Agent, before: str = "") -> str:
 
 
 async def demo(stage: Stage) -> None:
-    """The folder `you` stands for the one beside your settings, where your own AGENTS.md is."""
+    """The folder `you` plays the one beside your settings, where your own AGENTS.md is."""
     settings = stage.settings(user_dir=stage.workspace / "you")
     prompts = stage.prompts()
     async with stage.agent(settings) as agent:

@@ -12,18 +12,18 @@ REQUESTS = 20
 def _cost(*, written: int = 0, read: int = 0, plain: int = 0) -> str:
     """What so many requests with this beginning cost, by how it is counted: as written, as read, as neither."""
     usage = Usage(input=plain * BEGINNING, cache_creation=written * BEGINNING, cache_read=read * BEGINNING)
-    return f"{written:>8}{read:>8}{plain:>8}     ${known_card(MODEL).cost(usage):.4f}"
+    return f"{written:>7}{read:>6}{plain:>7}   ${known_card(MODEL).cost(usage):.4f}"
 
 
 def costs() -> str:
     """The same beginning in all requests, in three cases."""
     return "\n".join(
         (
-            f"   {REQUESTS} requests, each with the same {BEGINNING:,} tokens before the conversation, {MODEL}:",
-            "",
-            f"   {'':<34} written    read   plain     in all",
-            f"   {'no breakpoint':<34}{_cost(plain=REQUESTS)}",
-            f"   {'a breakpoint, the same bytes':<34}{_cost(written=1, read=REQUESTS - 1)}",
-            f"   {'a breakpoint behind a clock':<34}{_cost(written=REQUESTS)}",
+            f"   {MODEL}: {REQUESTS} requests that begin with",
+            f"   the same {BEGINNING:,} tokens",
+            "                           written  read  plain    total",
+            f"   no breakpoint           {_cost(plain=REQUESTS)}",
+            f"   one, and the same bytes {_cost(written=1, read=REQUESTS - 1)}",
+            f"   one behind a clock      {_cost(written=REQUESTS)}",
         )
     )

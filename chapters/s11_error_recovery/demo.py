@@ -1,6 +1,6 @@
 """s11: a model that fails in seven ways, and an agent that answers all the same.
 
-The loop is the one of every other chapter. What is new here are two settings and a diary of what each turn survived.
+The loop is the one of every other chapter. New are two settings and a diary that counts what each turn survived.
 """
 
 from dataclasses import dataclass, field
@@ -48,13 +48,13 @@ class Diary:
                 self.survived.append(f"a switch to {model}")
 
     def summary(self) -> Notice:
-        """One line for the person."""
+        """One line for the user."""
         survived = ", ".join(self.survived) or "nothing"
         return Notice("info", f"diary: survived {survived}; waited {self.waited_s:.1f} s")
 
 
 def resilient(stage: Stage) -> Settings:
-    """All retries, caps and compactions are on by default. Only a person can know which other model may answer."""
+    """All retries, caps and compactions are on by default. Only the user can know which other model may answer."""
     silences = ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
     patience = {f"watch_{silence}_s": PATIENCE_S for silence in silences}
     return stage.settings(fallback_models=(FALLBACK,), watch_hint_s=PATIENCE_S / 4, **patience)

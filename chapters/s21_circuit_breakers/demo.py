@@ -1,6 +1,6 @@
 """s21: a tool whose server is away, a way round it, and the call that finds out that the server is back.
 
-The tool `stock` asks a real server on this machine. At first nobody listens there.
+The tool `stock` asks a real server on this machine. At first it does not listen.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class Shop:
 
 
 def stock_tool(shop: Shop) -> Tool:
-    """The tool that the model is given. It knows nothing of breakers."""
+    """The tool of the model. Nothing in it is about breakers."""
 
     @tool(effect=Effect.READ)
     async def stock(item: str) -> str:
@@ -68,7 +68,7 @@ def opened(event: object) -> bool:
 
 
 async def demo(stage: Stage) -> None:
-    """The first prompts begin while the server is away. It is repaired as soon as the breaker has opened."""
+    """The first two prompts begin while the server is down. It is repaired as soon as a breaker has opened."""
     shop, number = Shop(), 0
     await shop.open()
     async with stage.agent(tools=[stock_tool(shop)]) as agent:

@@ -16,7 +16,7 @@ def grow(log: Path) -> None:
 
 
 async def demo(stage: Stage) -> None:
-    """The agent is as always: who watches it is part of it. Only the log grows behind its back."""
+    """An agent as always: loop detection is part of it. Only the log grows."""
     async with stage.agent() as agent:
         async for prompt in stage.prompts():
             async for event in agent.run(prompt):

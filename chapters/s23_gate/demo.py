@@ -4,7 +4,7 @@ from harness.lessons import Stage
 
 
 async def demo(stage: Stage) -> None:
-    """The gate stands before the agents of every agent. Here it is so small that it can be watched."""
+    """Every agent has a gate before its subagents. Here it is small enough to follow."""
     settings = stage.settings(max_concurrent=2, max_queue_size=2)
     async with stage.agent(settings) as agent:
         async for prompt in stage.prompts():

@@ -4,9 +4,9 @@ from harness.gate.decisions import Drop, Refuse, Start, Wait
 
 OUTCOMES: tuple[tuple[str, str, type], ...] = (
     ("starts", "a slot is free", Start),
-    ("waits", "no slot is free, and the queue has room", Wait),
-    ("replaces", "its agent already waits: it takes the place of that older work", Wait),
-    ("dropped", "the queue has no room: the oldest leaves it and is marked", Drop),
+    ("waits", "no slot is free, the queue has room", Wait),
+    ("replaces", "its agent waits already: takes that place", Wait),
+    ("dropped", "no room: the oldest leaves, marked", Drop),
     ("refused", "the program is shutting down", Refuse),
 )
 """What can become of a request, when, and the answer of the gate that stands for it."""
@@ -14,4 +14,4 @@ OUTCOMES: tuple[tuple[str, str, type], ...] = (
 
 def outcomes() -> str:
     """A line for each outcome of a request."""
-    return "\n".join(f"   {word:<10}{when:<66}{answer.__name__}" for word, when, answer in OUTCOMES)
+    return "\n".join(f"   {word:<10}{when:<44}{answer.__name__}" for word, when, answer in OUTCOMES)

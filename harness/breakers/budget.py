@@ -49,8 +49,9 @@ class Budget:
         return self.consumed >= self.total - 1
 
     def charged(self, tool: str, failure: Failure, step: int) -> "Budget":
-        """The budget after one more failure."""
-        key = failure.signature, tool
+        """The budget after one more failure. What fails in parts of a tool, such as "bash:npm", is charged to the tool:
+        two programs that are missing are not missing from one cause."""
+        key = failure.signature, tool.partition(":")[0]
         counts = {**self.counts, key: self.counts.get(key, 0) + 1}
         log = (*self.log, LoggedFailure(step, tool, failure))
         not_logged = self.not_logged + max(0, len(log) - KEPT)

@@ -39,6 +39,7 @@ from harness.processes import Finished, Processes
 from harness.tools.background import SHOWN_LINES, CommandRow, CommandState, CommandText, UnknownCommand
 from harness.tools.shell import shell_command, shell_environment
 from harness.tools.tool import RESULT_CHARACTERS
+from harness.visible import counted
 
 if TYPE_CHECKING:
     from harness.processes.child import Child
@@ -258,7 +259,7 @@ class BackgroundCommands:
         """What a command leaves behind ends with it: its slot at the gate is free only then (resilience D1)."""
         if not finished.left:
             return finished
-        command.reason = f"{len(finished.left)} of its processes lived on and were ended"
+        command.reason = f"{counted(len(finished.left), 'process', 'processes')} of it lived on and had to be ended"
         return await child.end()
 
     def _order(self, command: Command, end: CommandEnd) -> None:

@@ -88,7 +88,9 @@ class TimeLimits:
         finally:
             if not work.task.done():
                 work.close()
-        await asyncio.wait({work.task, *work.threads})
+        await asyncio.wait({work.task})
+        if work.threads:
+            await asyncio.wait(work.threads)
         if not work.task.cancelled():
             work.task.exception()  # looked at, so that asyncio does not report it as lost
         if work.threads or now() - began > answer_s:

@@ -53,7 +53,7 @@ async def pause(
             scope=scope,
             category=wait.category,
             attempt=wait.retry,
-            max_attempts=limits.retries_per_request,
+            max_attempts=wait.most or limits.retries_per_request,
             delay_s=wait.seconds,
             retry_at=clock.now() + wait.seconds,
             elapsed_s=max(0.0, state.waited_s - wait.seconds),

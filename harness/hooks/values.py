@@ -155,7 +155,7 @@ def hook(
     return made
 
 
-def own_hooks(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
+def own_hooks(hooks: object) -> tuple[Hook, ...]:
     """The hooks that a program hands in. Raises TypeError, one sentence, for what is not a hook."""
     if isinstance(hooks, Hook) or not isinstance(hooks, Iterable):
         raise TypeError(f"hooks takes a list of hooks: write hooks=[{getattr(hooks, 'name', '…')}].")

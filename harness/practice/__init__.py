@@ -10,5 +10,6 @@ Where to begin: `server.PracticeServer` is the API, `proxy.FaultProxy` puts faul
 What the model behind says is given the form that the request asks for (`reply_form`: forced tools, JSON, stop
 sequences, thinking, the limit), and `prompt_cache` says which tokens of a prompt were read before.
 
-`checks`, `playback`, `player`, `reply_form` and `sse` are pure; sockets are touched in `wire`, `performance` and `listener` only.
+`checks`, `playback`, `player`, `reply_form` and `sse` are pure; sockets are touched in `wire`, `performance` and
+`listener` only.
 """

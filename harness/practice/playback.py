@@ -83,7 +83,8 @@ class Playback:
         if self._script.after is After.IMPROVISE:
             return Play()
         count = len(self._list)
-        return ApiError(400, f'{self._script.name}: all {count} entries are played; add one, or set after = "repeat".')
+        played = "its one entry is" if count == 1 else f"all {count} entries are"
+        return ApiError(400, f'{self._script.name}: {played} played; add one, or set after = "repeat".')
 
 
 class _Counted:

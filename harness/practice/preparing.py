@@ -53,7 +53,7 @@ def _output_tokens(reply: ScriptedReply, body: Json, counter: Counter) -> int:
 
 def _signature(part: Part, body: Json) -> str:
     signed = isinstance(part, Thinking) and part.signed
-    return sign(part.thinking, body, len(body["messages"])) if signed and isinstance(part, Thinking) else ""
+    return sign(part.text, body, len(body["messages"])) if signed and isinstance(part, Thinking) else ""
 
 
 def _identified(part: Part) -> Part:

@@ -38,11 +38,16 @@ class PromptFacts:
         found = self._numbers_for(kind, name) if kind in ("integer", "number") else self._texts_for(schema, name)
         for value in found:
             if allowed(value, schema):
-                for unused in (self._numbers, self._quotes, self._names):
-                    if value in unused:
-                        unused.remove(value)
+                self._use(value)
                 return value
         return None
+
+    def _use(self, value: float | str) -> None:
+        if isinstance(value, str):
+            self._quotes = [quote for quote in self._quotes if quote != value]
+            self._names = [name for name in self._names if name != value]
+        elif value in self._numbers:
+            self._numbers.remove(value)
 
     def named(self, kind: str, schema: Json, name: str) -> Any:
         """The value that is given to a field by its name ("age: 30"); None: it is not named."""

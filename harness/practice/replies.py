@@ -24,6 +24,13 @@ class Thinking:
     thinking: str
     signed: bool = True
     """False: the block goes out without a signature, as if it had been cut off."""
+    shown: bool = True
+    """False: the block goes out empty and signed, as where the display is omitted. It counts all the same."""
+
+    @property
+    def text(self) -> str:
+        """What the client sees of it."""
+        return self.thinking if self.shown else ""
 
 
 @dataclass(frozen=True, slots=True)

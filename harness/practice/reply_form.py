@@ -143,15 +143,14 @@ def _thinks(body: Json, model: ServedModel, betas: frozenset[str]) -> bool:
 
 
 def _thought(reply: ScriptedReply, body: Json, model: ServedModel) -> Thinking:
-    """What comes next, in few words; empty where the display of thinking is omitted."""
+    """What comes next, in few words."""
     thinking = body.get("thinking")
     display = thinking.get("display") if isinstance(thinking, dict) else None
-    if display == "omitted" or (display is None and not model.shows_thinking):
-        return Thinking("")
     calls = [part.name for part in reply.parts if isinstance(part, ToolUse)]
     step = f"call {', '.join(dict.fromkeys(calls))}" if calls else "answer"
     asked = " ".join(_prompt(body).split())[:_LONGEST_THOUGHT]
-    return Thinking(f"The last message: {asked}\nBy my rules the next step is to {step}.")
+    shown = model.shows_thinking if display is None else display != "omitted"
+    return Thinking(f"The last message: {asked}\nBy my rules the next step is to {step}.", shown=shown)
 
 
 def _limited(reply: ScriptedReply, max_tokens: object, counter: Counter) -> ScriptedReply:
@@ -191,7 +190,7 @@ def _pieces(part: Part) -> tuple[str, Callable[[int], Part]]:
         case Text(text):
             return text, lambda size: Text(text[:size].rstrip())
         case Thinking(thinking):
-            return thinking, lambda size: Thinking(thinking[:size], signed=False)
+            return thinking, lambda size: replace(part, thinking=thinking[:size], signed=False)
         case ToolUse():
             raw = compact(part.input) if part.raw_input is None else part.raw_input
             return raw, lambda size: replace(part, raw_input=raw[:size])

@@ -122,8 +122,8 @@ def _whole_block(part: Part, signature: str) -> Block:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
-        case Thinking(thinking):
-            return {"type": "thinking", "thinking": thinking, "signature": signature}
+        case Thinking():
+            return {"type": "thinking", "thinking": part.text, "signature": signature}
         case ToolUse():
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": _whole_input(part)}
         case RawBlock():
@@ -144,8 +144,8 @@ def _deltas(part: Part, chunk_size: int, signature: str) -> Iterator[Json]:
         case Text(text):
             for piece in _pieces(text, chunk_size):
                 yield {"type": "text_delta", "text": piece}
-        case Thinking(thinking):
-            for piece in _pieces(thinking, chunk_size):
+        case Thinking():
+            for piece in _pieces(part.text, chunk_size):
                 yield {"type": "thinking_delta", "thinking": piece}
             if signature:
                 yield {"type": "signature_delta", "signature": signature}

@@ -28,8 +28,9 @@ class UserText(Enum):
 
 
 _REMINDER = re.compile(
-    r"<(system-reminder|reminder|note|context|environment|facts|hook|plan|skills?|memories)\b[^>]*>.*?</\1>",
-    re.DOTALL | re.IGNORECASE,
+    r"^[ \t]*<(system-reminder|reminder|note|context|environment|facts|hook|plan|skills?|memories)\b[^>]*>.*?</\1>"
+    r"[ \t]*$",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _RESTATED = re.compile(r"\blatest request, word for word:\s*(?P<request>.*)\Z", re.DOTALL | re.IGNORECASE)
 
@@ -80,7 +81,7 @@ _OF_ANY_LENGTH = frozenset({UserText.SUMMARY, UserText.RESTATED, UserText.NOTE, 
 
 
 def without_reminders(text: str) -> str:
-    """The text without the tagged asides that some agents mix into it."""
+    """The text without the tagged asides that some agents mix into it, on lines of their own."""
     return _REMINDER.sub("", text).strip()
 
 

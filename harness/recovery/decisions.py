@@ -45,6 +45,8 @@ class Wait:
     retry: int
     """Number of the coming retry of this request, from 1."""
     category: FaultKind
+    most: int = 0
+    """Number of the last retry that there would be if the fault stayed; 0: as many as a request has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,8 @@ def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, s
     still = endpoint.why is ChangeReason.PROBE_FAILED
     if not state.fallbacks or not (still or endpoint.failures >= limits.overloads_before_switch):
         return _retry(state, fault, limits, situation)
-    how = "is still overloaded" if still else f"was overloaded {endpoint.failures} times in a row"
+    times = "once" if endpoint.failures == 1 else f"{endpoint.failures} times in a row"
+    how = "is still overloaded" if still else f"was overloaded {times}"
     switched = state.on_next_model(situation.now, limits)
     return SwitchModel(switched, f"{state.model} {how}", switched.model)
 
@@ -154,7 +155,9 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
         return replace(spent, retries_spent=True)
     retry = state.retries + 1
     seconds = delay_s(retry, fault.retry_after_s, situation.chance)
-    wait = Wait(seconds, retry, fault.kind)
+    wait = Wait(
+        seconds, retry, fault.kind, min(limits.retries_per_request, state.retries + _left(state, fault, limits))
+    )
     counted = replace(state, retries=retry, turn_retries=state.turn_retries + 1)
     if seconds > limits.long_wait_s:
         return _decide_long_wait(counted, fault, wait, limits)
@@ -163,6 +166,17 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
     waiting = replace(counted, waited_s=state.waited_s + seconds)
     fresh = RESPONSES[fault.kind] is Response.RETRY_FRESH
     return Resend(waiting, fault.message, wait, fresh_connection=fresh)
+
+
+def _left(state: TurnState, fault: Fault, limits: RecoveryLimits) -> int:
+    """Retries that are left if the same fault comes again and again."""
+    match fault.kind:
+        case FaultKind.MALFORMED_RESPONSE:
+            return limits.unreadable_answers - state.unreadable
+        case FaultKind.UNKNOWN if not fault.should_retry:
+            return 1
+        case _:
+            return limits.retries_per_request - state.retries
 
 
 def _decide_long_wait(state: TurnState, fault: Fault, wait: Wait, limits: RecoveryLimits) -> Decision:
@@ -232,9 +246,10 @@ def _misfit(fault: Fault, situation: Situation) -> str:
     fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
     scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
     known = fixed and fault.stop_reason is None and 1 / UNLIKE < scale < UNLIKE
-    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known:
-        return ""
-    answer = output_cap.FLOOR if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    overflow = fault.kind is FaultKind.MAX_TOKENS_OVERFLOW
+    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known or (overflow and fault.input_tokens is None):
+        return ""  # the last is a limit of the answer, not of the window
+    answer = output_cap.FLOOR if overflow else 0
     if fault.limit is None:
         misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
     else:

@@ -63,7 +63,7 @@ def advice(kind: FaultKind, *, attended: bool = True) -> str:
 
 def shorter(attended: bool) -> str:
     """How to go on where automatic compaction is off."""
-    return "shorten the conversation with /compact or /clear" if attended else "begin a new session"
+    return "shorten the conversation with /compact or /clear" if attended else "switch auto_compact on"
 
 
 def start_over(attended: bool) -> str:

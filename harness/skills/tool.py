@@ -14,6 +14,7 @@ from harness.tools.files import on_disk
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
 from harness.tools.workspace import OutsideWorkspace, require_file, resolve_within
+from harness.visible import counted
 
 SKILL = "skill"
 MOST_BYTES = 2_000_000
@@ -36,7 +37,7 @@ def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> T
 
     def read(context: ToolContext, arguments: SkillArguments) -> ToolResult:
         if arguments.name is None:
-            return ToolResult(list_text(book.skills), summary=f"{len(book.skills)} skills")
+            return ToolResult(list_text(book.skills), summary=counted(len(book.skills), "skill"))
         skill = book.get(arguments.name)
         if skill is None:
             raise ToolError(book.unknown(arguments.name))

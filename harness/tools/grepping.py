@@ -22,6 +22,7 @@ from harness.tools.output import readable, shorten
 from harness.tools.patterns import compile_glob
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult
 from harness.tools.workspace import require_file
+from harness.visible import counted
 
 MOST_MATCHES = 300
 WORKER = Path(grep_worker.__file__)
@@ -165,7 +166,7 @@ def _answer(
             return refused(f"{search.pattern!r} is not a usable regular expression: {why}.")
         case [*_, {"searched": int(searched)}]:
             if not matches:
-                return ToolResult(f"No match in {searched:,} files.", summary="no match")
+                return ToolResult(f"No match in {counted(searched, 'file')}.", summary="no match")
             if matches >= search.most:
                 lines.append(f"[Stopped at {search.most:,} {unit}es; narrow the search to see others.]")
             return ToolResult("\n".join(lines), summary=summary)

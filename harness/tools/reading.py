@@ -16,6 +16,7 @@ from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import require_file
+from harness.visible import counted
 
 LINE_CHARACTERS = 2_000
 """Longer lines are cut when shown."""
@@ -128,7 +129,9 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: t
                 next_line = number
                 break
     if not numbered.lines:
-        raise ToolError(f"{arguments.path} has only {skipped} lines; offset {arguments.offset} is past its end.")
+        raise ToolError(
+            f"{arguments.path} has only {counted(skipped, 'line')}; offset {arguments.offset} is past its end."
+        )
     notes = _notes(numbered, encoding, next_line)
     count = len(numbered.lines)
     text = "\n".join([*numbered.lines, *notes])

@@ -202,6 +202,7 @@ def tool(
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:
+    """Raises TypeError, one sentence, also for what is no function, and for a generator."""
     if not inspect.isfunction(function) and not inspect.ismethod(function):
         what = f"{function.name} is a tool already" if isinstance(function, Tool) else f"{function!r} is no function"
         raise TypeError(f"{what}; put @tool above a def with types and a docstring")

@@ -68,11 +68,10 @@ def standard_tools(
     )
 
 
-def own_tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+def own_tools(tools: object) -> tuple[Tool, ...]:
     """The tools that a program hands in. Raises TypeError, one sentence, for what is not a tool."""
     if isinstance(tools, Tool) or not isinstance(tools, Iterable):
-        name = tools.name if isinstance(tools, Tool) else "…"
-        raise TypeError(f"tools takes a list of tools: write tools=[{name}].")
+        raise TypeError(f"tools takes a list of tools: write tools=[{getattr(tools, 'name', '…')}].")
     found = tuple(tools)
     for one in found:
         if not isinstance(one, Tool):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from harness.visible import counted
+
 KERNEL_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What looks like a file here is a door into the kernel; reading can hang and writing can harm."""
 
@@ -103,4 +105,4 @@ def _missing(path: Path, shown: str) -> str:
 def _directory(path: Path, shown: str) -> str:
     names = sorted(sendable(entry.name) + ("/" if entry.is_dir() else "") for entry in path.iterdir())
     head = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-    return f"{shown} is a directory of {len(names)} entries" + (f": {head}" if names else "") + "."
+    return f"{shown} is a directory of {counted(len(names), 'entry', 'entries')}" + (f": {head}" if names else "") + "."

@@ -24,7 +24,7 @@ from harness.ui.prompt_command import prompt
 from harness.ui.session_list import session_lines
 from harness.ui.skill_commands import skill, skills
 from harness.ui.work_commands import agents, background, kill
-from harness.visible import visible
+from harness.visible import counted, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +214,13 @@ def _cost(session: Session, argument: str) -> Result:
     spend = session.spend
     retries = f"; of it on failed and repeated requests: {dollars(spend.retry_cost_usd)}" if spend.cost_usd else ""
     tokens = f"{spend.usage.prompt:,} tokens in ({spend.usage.cache_read:,} from the cache), {spend.usage.output:,} out"
-    return Say(f"{spend.requests} requests, {tokens}\n{dollars(spend.cost_usd)}{retries}")
+    return Say(f"{counted(spend.requests, 'request')}, {tokens}\n{dollars(spend.cost_usd)}{retries}")
 
 
 def _status(session: Session, argument: str) -> Result:
     settings, (tokens, window) = session.settings, session.context
     facts: dict[str, object] = {
-        "session": f"{session.id}, {session.turn} turns",
+        "session": f"{session.id}, {counted(session.turn, 'turn')}",
         "model": f"{session.model} at {session.address}",
         "folder": settings.workspace,
         "permissions": MODES[session.permission_mode],
@@ -250,8 +250,8 @@ def _breakers(session: Session, argument: str) -> Result:
         session.set_dispatch_limits(**_numbers(argument))
     limits, report = session.dispatch_limits, session.report
     numbers = (
-        f"a breaker opens after {limits.threshold} failures in a row; "
-        f"its probe comes {limits.probe_distance} steps later (several together: {limits.cascade.value})"
+        f"a breaker opens after {counted(limits.threshold, 'failure')} in a row; "
+        f"its probe comes {counted(limits.probe_distance, 'step')} later (several together: {limits.cascade.value})"
     )
     return Say(
         "\n".join(

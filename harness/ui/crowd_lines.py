@@ -13,6 +13,7 @@ from itertools import groupby
 from harness.events import AgentCreated, AgentEnd, AgentEnded, Event, GateName, WorkAdmitted
 from harness.ui.line import Line, Tone
 from harness.ui.work_lines import WorkLines
+from harness.visible import counted
 
 FEW = 10
 """Of a kind that are told one by one in each crowd: beginnings, answers, agents that never worked or were stopped."""
@@ -111,7 +112,7 @@ class CrowdLines:
             (self._asked - self._ends.total() - at_work, "waiting"),
         )
         told = ", ".join(f"{number:,} {words}" for number, words in counts if number > 0)
-        return f"{self._asked:,} agents: {told}"
+        return f"{counted(self._asked, 'agent')}: {told}"
 
 
 def spans(ids: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from harness import __version__
 from harness.session import Session
 from harness.settings import Loaded
 from harness.ui.line import Line, Tone
+from harness.visible import counted
 
 
 def greeting(session: Session, loaded: Loaded) -> Iterator[Line]:
@@ -34,10 +35,10 @@ def recalled(session: Session) -> Iterator[Line]:
     before = session.resumed_from
     if not before.session_id:
         return
-    turns = f"{before.turn} turn" + ("" if before.turn == 1 else "s")
+    turns = counted(before.turn, "turn")
     yield Line("", f"Resumed {session.id}: {before.title or 'nothing said yet'} ({turns})")
     if session.skipped_lines:
-        yield Line("!", f"{session.skipped_lines} lines of its journal could not be read", Tone.TROUBLE)
+        yield Line("!", f"{counted(session.skipped_lines, 'line')} of its journal could not be read", Tone.TROUBLE)
     if before.interrupted:
         yield Line("!", "its last turn was cut off; /retry goes on with it", Tone.TROUBLE)
 

@@ -31,7 +31,7 @@ from harness.ui.lines import line_of
 from harness.ui.signals import Signalled, heeding
 from harness.ui.standard_output import write_line
 from harness.ui.stuck_report import stuck_lines
-from harness.visible import visible
+from harness.visible import counted, visible
 
 SUBTYPES = {
     TransitionCode.COMPLETED: "success",
@@ -93,7 +93,7 @@ async def headless(
                 for note in _notes(loaded):
                     _tell(note, err)
                 if session.skipped_lines:
-                    _tell(f"{session.skipped_lines} lines of the journal could not be read", err)
+                    _tell(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
                 end = await _answer(session, prompt, output, signalled)
         except asyncio.CancelledError:
             if not signalled.number:

@@ -1,8 +1,8 @@
 """Who gets a key while a question is on the screen: the question or the prompt. Pure: times come in.
 
 A question must not take the letters of a user who is typing something else. So a key answers only if it was typed
-after the screen showed that the question takes keys, and the question takes keys only once nothing has been typed for
-a moment and the prompt is empty, or after Tab. Until then every key goes where it was going.
+after the question opened, and it opens, and shows that, only once nothing has been typed for a moment and the prompt
+is empty, or after Tab. Until then every key goes where it was going.
 
     CLOSED ──(GRACE_S without a key, prompt empty; or Tab)──▶ OPEN ──(text, a paste, Tab)──▶ CLOSED
 
@@ -85,7 +85,7 @@ class QuestionFocus:
         return self._quiet_since + self._grace_s
 
     def opened(self, now: float) -> None:
-        """The screen shows that the question takes keys."""
+        """The question takes keys from now on, and the screen shows it."""
         self._open_since = now
         self._left = self._wanted = False
 

@@ -191,7 +191,7 @@ def pause_in(line: str) -> tuple[str | None] | None:
     return None
 
 
-def choice_in(line: str, choices: Sequence[T]) -> T | None:
+def choice_in(line: str, choices: Sequence[C]) -> C | None:
     """The choice that was typed, as its number, its name or the beginning of its name. None: not understood."""
     typed = unicodedata.normalize("NFKC", line.strip()).lower()
     if typed.isdigit() and 1 <= int(typed) <= len(choices):

@@ -322,6 +322,18 @@ async def test_a_tool_that_is_switched_off_is_so_for_agents(tmp_path: Path) -> N
         assert here.ran() == {}
 
 
+async def test_a_program_that_is_switched_off_is_so_for_agents(tmp_path: Path) -> None:
+    from harness.events import BreakerCommand
+
+    made = calls('{ name = "bash", input = { command = "touch made.txt" } }')
+    script = calls(task()) + hired(made) + hired(says("touch is switched off.")) + says("Then not.")
+    async with on_stage(tmp_path, script) as here:
+        here.agent.dispatching.announce()
+        here.agent.dispatching.command(BreakerCommand.ISOLATE, "bash:touch")
+        await here.turn()
+        assert not (here.workspace / "made.txt").exists()
+
+
 async def test_an_agent_may_be_given_few_tools(tmp_path: Path) -> None:
     script = calls(task(tools=["grep", "glob"])) + hired(says("Seen.")) + says("Good.")
     async with on_stage(tmp_path, script) as here:

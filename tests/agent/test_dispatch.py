@@ -385,7 +385,7 @@ async def test_missing_programs_do_not_take_the_shell_away_and_a_program_that_fa
         "echo end",
     ]
     script = "".join(calls(call("bash", command=line)) for line in lines) + says(ANSWER)
-    async with stage(tmp_path, script, permission_mode="yolo") as here:
+    async with stage(tmp_path, script, permission_mode="yolo", failure_budget=20) as here:
         turn = await here.turn()
         ended = [event.outcome for event in turn.of(ToolEnded)]
         assert ended[3] is ended[7] is ToolOutcome.OK

@@ -354,7 +354,7 @@ async def test_switched_off_it_is_never_shortened_but_by_hand(tmp_path: Path) ->
     async with stage(tmp_path, script, auto_compact=False, escape=False) as here:
         turn = await here.turn()
         assert turn.codes == [*[TransitionCode.NEXT_TURN] * 8, TransitionCode.PROMPT_TOO_LONG]
-        assert "/compact" in turn.end.reason
+        assert "auto_compact" in turn.end.reason
         assert not turn.of(HistoryReplaced)
         assert methods(await here.compact()) == [("summary", True)]
         assert (await here.retry()).end.answer == ANSWER

@@ -38,14 +38,13 @@ def door() -> Iterator[threading.Event]:
     opened.set()
 
 
-def blocking(door: threading.Event, **more: float) -> Tool:
-    @tool(effect=Effect.READ, **more)  # type: ignore[call-overload]
+def blocking(door: threading.Event, timeout_s: float | None = None) -> Tool:
+    @tool(effect=Effect.READ, timeout_s=timeout_s)
     def fetch() -> str:
         """Fetch something."""
         door.wait(30)
         return "late"
 
-    assert isinstance(fetch, Tool)
     return fetch
 
 
@@ -105,7 +104,7 @@ async def test_the_time_that_a_question_takes_is_not_the_time_of_the_tool(tmp_pa
 
         async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
             await asyncio.sleep(0.4)
-            return Answer("yes")
+            return Answer("once")
 
     @tool(timeout_s=0.2)
     def note() -> str:

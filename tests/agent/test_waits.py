@@ -64,3 +64,9 @@ async def test_nothing_is_done_about_a_wait_where_interventions_are_off(tmp_path
     async with stage(tmp_path, script, escape=False) as here:
         turn = await here.turn()
         assert (turn.end.code, notices(turn), here.clock.waits) == (TransitionCode.COMPLETED, [], [])
+
+
+async def test_a_new_prompt_begins_a_new_wait(tmp_path: Path) -> None:
+    script = (calls(call("bash", command="test -f done")) * 3 + says("Not yet.")) * 2
+    async with stage(tmp_path, script) as here:
+        assert notices(await here.turn()) == notices(await here.turn("And now?")) == []

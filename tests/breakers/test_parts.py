@@ -46,7 +46,7 @@ def test_three_missing_programs_leave_the_shell_alone() -> None:
         ("bash:rgx", 1),
     ]
     assert run(board, "ls") is Dispatch.CALL
-    assert board.consumed == 1  # failures of one cause are charged together
+    assert board.consumed == 3  # that each of them is missing is no cause in common
 
 
 def test_a_program_that_keeps_failing_is_skipped_and_others_are_not() -> None:
@@ -140,8 +140,9 @@ def test_the_parts_of_a_tool_fare_as_tools_of_their_own_would(
         if one.dispatch is Dispatch.SKIP:
             assert one.reason == other.reason
         if one.dispatch in (Dispatch.CALL, Dispatch.PROBE):
-            parts.record(one.ticket, replace(MISSING, part=name) if fails else Finish.OK)
-            tools.record(other.ticket, MISSING if fails else Finish.OK)
+            failure = replace(MISSING, signature=f"cannot_start: {name}")
+            parts.record(one.ticket, replace(failure, part=name) if fails else Finish.OK)
+            tools.record(other.ticket, failure if fails else Finish.OK)
         assert parts.consumed == tools.consumed
         for row in parts.rows()[1:]:
             alone = tools.breaker(row.tool.removeprefix("bash:"))

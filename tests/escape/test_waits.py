@@ -48,7 +48,8 @@ class Watch:
 
 @pytest.mark.parametrize("ok", [True, False])
 def test_an_unchanged_answer_is_advised_and_ends_by_the_limit_alone(ok: bool) -> None:
-    watch, found = Watch(), []
+    watch = Watch()
+    found: list[object] = []
     while not found or not isinstance(found[-1], Over):
         found.append(watch.see(ASKS, ok=ok, after=60))
         assert not watch.loops

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from harness.events import AgentEnd, Ending, Message, TransitionCode, TurnEnded, Usage
 from harness.executor.agent_reports import SAID_CHARACTERS, Report, report_of, said, told
 
-FINAL = [code for code in TransitionCode if code is not TransitionCode.COMPLETED]
+FINAL = [code for code in TransitionCode if code not in (TransitionCode.COMPLETED, TransitionCode.EMPTY_ANSWER)]
 
 
 def turn(code: TransitionCode, answer: str) -> TurnEnded:
@@ -44,8 +44,9 @@ def test_every_other_end_is_a_failure_however_much_was_said(code: TransitionCode
 
 
 @pytest.mark.parametrize("nothing", ["", " \n\t "])
-def test_a_turn_that_is_completed_without_a_word_is_no_answer(nothing: str) -> None:
-    report = report_of(turn(TransitionCode.COMPLETED, nothing), replies("I look."))
+@pytest.mark.parametrize("code", [TransitionCode.COMPLETED, TransitionCode.EMPTY_ANSWER])
+def test_a_turn_that_ends_without_a_word_is_no_answer(code: TransitionCode, nothing: str) -> None:
+    report = report_of(turn(code, nothing), replies("I look."))
     assert (report.end, report.text, report.ending) == (AgentEnd.SILENT, "I look.", Ending.FAILED)
     assert told("a1", report).startswith("The agent did not finish: it ended without a word. This is no answer.")
 

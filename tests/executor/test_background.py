@@ -216,7 +216,7 @@ async def test_what_a_command_leaves_behind_ends_with_it(here: Stage) -> None:
     row = await here.commands.start("sleep 60 & echo $!; exit 4", "c")
     await here.over("b1")
     assert (here.end.end, here.end.exit_code, here.end.left) == (CommandEnd.EXITED, 4, ())
-    assert here.end.reason == "1 of its processes lived on and were ended"
+    assert here.end.reason == "1 process of it lived on and had to be ended"
     assert not lives(int(row.output.read_text()))
 
 

@@ -41,8 +41,8 @@ def told(event: CommandEnded, line: str = "make all") -> str:
             "b1 is lost: the program that watched it ended without warning; what became of it is not known",
         ),
         (
-            replace(ENDED, reason="2 of its processes lived on and were ended"),
-            "b1 ended with exit code 0 after 12.3 s (2 of its processes lived on and were ended)",
+            replace(ENDED, reason="2 processes of it lived on and had to be ended"),
+            "b1 ended with exit code 0 after 12.3 s (2 processes of it lived on and had to be ended)",
         ),
     ],
 )

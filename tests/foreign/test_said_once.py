@@ -7,7 +7,7 @@ says everything again from the beginning.
 import asyncio
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def _whole_events(body: bytes) -> bytes:
 
 
 NOT_THREE_TIMES = {"a contradiction", "no JSON", "an unknown error event"}
-FAULTS = {
+FAULTS: dict[str, Callable[[bytes], Respond]] = {
     "reset": reset_after,
     "closed in a chunk": lambda body: until_closed(b"fff\r\n" + body, Head(more=("transfer-encoding: chunked",))),
     "a clean end": streamed,

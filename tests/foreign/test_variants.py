@@ -11,7 +11,7 @@ import pytest
 
 from harness.agent import Agent
 from harness.conversation import Conversation
-from harness.events import Event, TurnEnded
+from harness.events import Event, HistoryRepaired, TurnEnded
 from harness.recovery.transitions import exit_code
 from harness.ui.plain import Plain
 from tests.agent.stage import VirtualClock, played, settings_of
@@ -64,6 +64,7 @@ async def test_a_server_that_differs_is_answered_by_one_call_and_one_answer(vari
     assert exit_code(result.end.code) == variant.code, result.end
     assert result.requests <= variant.requests, result.end
     assert text_in(result.plain).count(variant.answer) == 1
+    assert not [event for event in result.events if isinstance(event, HistoryRepaired)]
 
 
 @pytest.mark.parametrize("variant", HOPELESS, ids=[variant.name for variant in HOPELESS])

@@ -25,7 +25,14 @@ Respond = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 def message_start(**more: object) -> tuple[str, Json]:
     """The first event."""
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None}
+    message: Json = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+        "stop_reason": None,
+    }
     return "message_start", {"message": {**message, "usage": {"input_tokens": 9, "output_tokens": 1}, **more}}
 
 

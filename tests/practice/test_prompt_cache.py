@@ -126,6 +126,35 @@ def oracle_size(body: Json) -> int:
     return Oracle().usage(body, 0.0)[3]
 
 
+def lines(count: int, *marked: int) -> Json:
+    """A request of so many blocks, some of them with a breakpoint."""
+    content = [block("a line of text", "5m" if at in marked else None) for at in range(count)]
+    return {"model": "practice-1", "messages": [{"role": "user", "content": content}]}
+
+
+def read(cache: PromptCache, body: Json) -> int:
+    lookup = cache.look_up(body, ServedModel("practice-1", 10**6, 1, cache_minimum=MINIMUM), Letters())
+    cache.write(lookup)
+    return lookup.use.read
+
+
+def test_an_entry_is_found_nineteen_blocks_before_a_breakpoint_and_no_further() -> None:
+    for more, found in ((19, 4 * 14), (20, 0)):
+        cache = PromptCache(lambda: 0.0)
+        read(cache, lines(4, 3))
+        assert read(cache, lines(4 + more, 3 + more)) == found
+
+
+def test_an_entry_that_is_read_from_a_later_breakpoint_lives_on() -> None:
+    now = 0.0
+    cache = PromptCache(lambda: now)
+    read(cache, lines(4, 3))
+    now = 290.0
+    assert read(cache, lines(6, 5)) == 4 * 14
+    now = 580.0
+    assert read(cache, lines(4, 3)) == 4 * 14
+
+
 # ── over a socket ───────────────────────────────────────────────────────────────────────────────────
 
 LONG = "A long text that many requests share. " * 150

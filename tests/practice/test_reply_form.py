@@ -117,6 +117,7 @@ async def test_the_sdk_s_tool_runner_goes_on_without_a_thread(sdk: AsyncAnthropi
     )
     last = await runner.until_done()
     assert last.stop_reason == "end_turn"
+    assert last.content[-1].type == "text"
     assert "sunny in Paris" in last.content[-1].text
 
 
@@ -188,14 +189,14 @@ async def test_the_text_editor_is_used_by_its_commands_and_its_results_are_read(
 
 
 async def test_a_server_tool_that_is_forced_is_reported_as_unavailable() -> None:
+    brain = Says(Text("No idea."))
     tools = [{"type": "web_search_20250305", "name": "web_search"}]
-    reply = await replied(
-        Improviser(), asks("Who won?", tools=tools, tool_choice={"type": "tool", "name": "web_search"})
-    )
+    reply = await replied(brain, asks("Who won?", tools=tools, tool_choice={"type": "tool", "name": "web_search"}))
     used, result, _ = reply["content"]
     assert (used["type"], used["input"]) == ("server_tool_use", {"query": "Who won?"})
     assert result["content"] == {"type": "web_search_tool_result_error", "error_code": "unavailable"}
     assert (result["tool_use_id"], reply["stop_reason"]) == (used["id"], "end_turn")
+    assert brain.asked["tools"] == []
 
 
 # ── text ────────────────────────────────────────────────────────────────────────────────────────────
@@ -316,6 +317,13 @@ async def test_a_model_thinks_where_it_would(model: str, changes: Json, thinks: 
     assert (kinds[0] == "thinking", kinds.count("thinking")) == (thinks, thinks)
 
 
+async def test_thinking_counts_against_the_limit_and_is_unsigned_where_it_is_cut() -> None:
+    reply = await replied(Improviser(), asks("hello", thinking={"type": "adaptive"}) | {"max_tokens": 5})
+    (thought,) = reply["content"]
+    assert (thought["type"], thought["signature"], reply["stop_reason"]) == ("thinking", "", "max_tokens")
+    assert reply["usage"]["output_tokens"] <= 5
+
+
 @pytest.mark.parametrize(
     ("model", "display", "shown"),
     [
@@ -334,5 +342,7 @@ async def test_thinking_is_signed_shown_or_omitted_and_taken_back(model: str, di
     thought = reply["content"][0]
     assert bool(thought["thinking"]) is shown
     assert thought["signature"]
+    without = await replied(Improviser(), body | {"thinking": {"type": "disabled"}})
+    assert reply["usage"]["output_tokens"] > without["usage"]["output_tokens"] + 10
     again = [*body["messages"], {"role": "assistant", "content": reply["content"]}, {"role": "user", "content": "so?"}]
     await replied(Improviser(), body | {"messages": again})

@@ -125,7 +125,7 @@ def texts(draw: st.DrawFn) -> Any:
             return {"type": ["string", "null"]} | ({"default": "as usual"} if draw(st.booleans()) else {})
 
 
-closed = st.one_of(
+closed: st.SearchStrategy[Any] = st.one_of(
     st.lists(st.sampled_from(["red", "green", "Paris", 1, 2.5, True, None]), min_size=1, max_size=4).map(
         lambda members: {"enum": members}
     ),

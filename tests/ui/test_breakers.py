@@ -48,10 +48,10 @@ async def test_a_pause_ends_the_headless_command_with_3_and_the_report(place: Pl
         "✗ grep is open: it failed 3 times in a row (connection refused)",
         "PAUSED: the failure budget of this turn is used up",
         "Failure budget: 3 of 3 used",
-        "/reset grep",
-        "(failure_budget_paused)",
+        "(failure_budget_paused); to go on: harness -p --resume ",
     ):
         assert part in ended.err
+    assert "/reset" not in ended.err
 
 
 @pytest.mark.stories
@@ -140,6 +140,8 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
         "/trip",
         "/routes",
         "/trip greb",
+        "/trip bash:npm",
+        "/routes bash:npm",
     ]
     ended = await run(place, "--plain", stdin="".join(f"{line}\n" for line in typed))
     assert ended.code == 0
@@ -162,6 +164,8 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
         "Which tool? Type /trip",
         "Which tool? Type /routes",
         "There is no tool called greb; did you mean grep?",
+        "bash:npm is open.",
+        "1. bash: reach the same end without npm",
     ]
     rest = ended.out
     for part in parts:

@@ -9,6 +9,7 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -150,7 +151,7 @@ async def test_a_signal_ends_the_turn_and_keeps_what_arrived(place: Place, numbe
 
 TYPED = re.compile(r"(?<![\w.~])/[a-z]+\b|\bEsc\b|Ctrl-|/mode")
 """What only a conversation has."""
-BAD_ENDS = {
+BAD_ENDS: dict[str, tuple[str, dict[str, Any], str]] = {
     "server": (fails(500, times='"forever"'), {"max_retries": 1}, "gave up after 1 retry; try again later"),
     "overloaded": (
         fails(529, times='"forever"'),
@@ -166,7 +167,7 @@ BAD_ENDS = {
     "too long, not shortened": (
         fails(400, message='"prompt is too long: 210000 tokens > 200000 maximum"'),
         {"auto_compact": False},
-        "compaction is off: begin a new session",
+        "compaction is off: switch auto_compact on",
     ),
     "refusal": (says("No.", stop_reason='"refusal"'), {}, "put the request differently"),
     "limit": (calls('{ name = "glob", input = { pattern = "*" } }'), {"max_turns": 1}, "after 1 model call with tools"),

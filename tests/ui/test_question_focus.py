@@ -145,7 +145,7 @@ def test_nothing_is_lost_and_no_answer_is_near_other_typing(typed: Typed) -> Non
 
 
 @given(typing, st.integers(0, 40))
-def test_nothing_typed_before_the_screen_shows_it_answers(typed: Typed, shown: int) -> None:
+def test_nothing_typed_before_it_opened_answers(typed: Typed, shown: int) -> None:
     """Keys that waited in a queue while the question was drawn, however they arrive."""
     focus = QuestionFocus(0.0)
     focus.opened(shown * TICK_S)

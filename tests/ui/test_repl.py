@@ -248,6 +248,28 @@ async def test_a_paste_of_many_lines_is_taken_whole_and_in_order(place: Place) -
     assert [event["prompt"] for event in events if event["type"] == "turn_started"] == lines
 
 
+async def test_lines_that_wait_behind_a_command_run_in_order_or_are_named_when_it_is_stopped(place: Place) -> None:
+    async with Terminal(place, "--plain") as terminal:
+        await terminal.sees("> ")
+        terminal.type("!until [ -e go ]; do sleep 0.05; done\n")
+        await terminal.sees("○ bash")
+        terminal.type("!echo fir''st\n!false\n!echo sec''ond\n")
+        await terminal.sees("sec''ond")
+        (place.folder / "go").touch()
+        await terminal.sees("\n  first\n")
+        await terminal.sees("\n  second\n")
+        await terminal.sees("> ")
+        terminal.type("!sleep 30\n")
+        await terminal.sees("○ bash")
+        terminal.type("one\ntwo\n/cost\n")
+        await terminal.sees("requests, ")  # what was typed before has been read; a terminal forgets the rest at Ctrl-C
+        terminal.type(CTRL_C)
+        await terminal.sees("not run, as you stopped: one")
+        await terminal.sees("not run, as you stopped: two")
+        await terminal.sees("> ")
+        terminal.type("/exit\n")
+
+
 TYPED_AHEAD = """
 [[reply]]
 tools = [ { name = "bash", input = { command = "touch ran.txt" } } ]

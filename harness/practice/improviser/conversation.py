@@ -124,7 +124,7 @@ class _Reader:
                 self._pause()
         if prompts:
             self.settle()
-            self.drafts.append(_Draft(prompts[-1]))
+            self.drafts.append(_Draft(prompts[-1]))  # those before are of turns that came to nothing
         for kind, text in kinds:
             if kind is UserText.ARRIVED:
                 self._arrived(arrivals_in(text))

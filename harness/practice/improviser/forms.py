@@ -19,7 +19,7 @@ _NOT_ASCII = r"[^\x00-\x7f\s、。，：「」『』（）をとにはのがへ�
 """A character of a file name that needs no quotes, where the name is all Japanese; a particle in it does need them."""
 _BARE_NAMES = "README|CHANGELOG|LICENSE|LICENCE|CONTRIBUTING|NOTICE|AUTHORS|Makefile|Dockerfile"
 _FILE = (
-    rf"(?:{MARK}|(?:~?/|(?:\.\.?/)+)?(?:{_N}+/)*(?:{_N}*\.[A-Za-z][A-Za-z0-9]{{0,9}}|{_BARE_NAMES})"
+    rf"(?:{MARK}|/?(?:{_N}+/)*(?:{_N}*\.[A-Za-z][A-Za-z0-9]{{0,9}}|{_BARE_NAMES})"
     rf"|{_NOT_ASCII}+\.[A-Za-z][A-Za-z0-9]{{0,9}})"
 )
 _FILES = rf"{_FILE}(?:(?:,? +and +|, *|、 *| *と *){_FILE})*"
@@ -54,12 +54,12 @@ _PROGRAMS = (
     r"pwd|date|whoami|env|which|ruff|mypy|df|du|ps|pgrep|sleep|true|false|exit|curl|sort|uniq|sed|awk|printf|tree|uname|seq|"
     r"\.{0,2}/\S+)"
 )
-_TALKED = r"(?!(?:and|then|but|if|unless|except|not|no|in|or|the|as|an?|this|that|it|please|wait|again|now|when|without|only|don['’]?t|never|nor|afterwards|for)(?![^\s,;.]))"
+_TALKED = r"(?!(?:and|then|but|if|unless|except|not|no|in|or|the|as|an?|this|that|it|please|wait|again|now|to|sure|way|how|nothing|everything|anything|something|your?|my|we|when|without|only|don['’]?t|never|nor|afterwards|for)(?![^\s,;.]))"
 _COMMAND = rf"(?:{MARK}|{_PROGRAMS}(?: +{_TALKED}(?:\.\.?(?= |$)|(?:[!-~]|{MARK})+(?<![.,:!?])))*)"
 """Without quotes: a known program, and no words by which people talk about commands."""
 _REST = r"(?:(?![.!?] +\S|[。！？] *\S|\n).)+"
 """Free words up to the end of the sentence."""
-_VALUE = rf"(?:[A-Za-z_]\w* *[=:] *)?(?:{MARK}|[\w.@/+-]+)"
+_VALUE = rf"(?:[A-Za-z_]\w* *[=:] *)?(?:{MARK}|[A-Za-z0-9_.@/+-]+)"
 _FOLDER = rf"(?:{MARK}|(?!(?:here|this|the)\b)[A-Za-z0-9_.+/-]*[A-Za-z0-9_.]/?)"
 _GLOB = rf"(?:{MARK}|[A-Za-z0-9_./-]*\*[A-Za-z0-9_.*/-]*)"
 
@@ -160,7 +160,7 @@ class Found:
     def values(self) -> tuple[tuple[str, str], ...]:
         """The arguments for a tool, each with its name; "" where it has none."""
         found = re.finditer(
-            rf"(?:(?P<name>[A-Za-z_]\w*) *[=:] *)?(?P<value>{MARK}|[\w.@/+-]+)",
+            rf"(?:(?P<name>[A-Za-z_]\w*) *[=:] *)?(?P<value>{MARK}|[A-Za-z0-9_.@/+-]+)",
             re.sub(r",? +and +|, *| *と *", "\n", self.slots.get("arguments") or ""),
         )
         return tuple((one["name"] or "", self.quotes.bare(one["value"])) for one in found)

@@ -46,26 +46,32 @@ delegate = delegated
 
 
 def talk(topic: Topic) -> Callable[[Found, Context], tuple[Goal, ...]]:
+    """An answer in words."""
     return lambda found, context: (Talk(topic),)
 
 
 def command(line: str) -> Callable[[Found, Context], tuple[Goal, ...]]:
+    """A fixed command line."""
     return lambda found, context: (RunCommand(line),)
 
 
 def list_files(found: Found, context: Context) -> tuple[Goal, ...]:
+    """The files of a folder, or of this one."""
     return (ListFiles(_folder(found)),)
 
 
 def find_files(found: Found, context: Context) -> tuple[Goal, ...]:
+    """The files whose names fit a pattern, or of a kind."""
     return (FindFiles(_kind(found) or found.bare("glob"), _folder(found)),) if _is_glob(found) else ()
 
 
 def count_files(found: Found, context: Context) -> tuple[Goal, ...]:
+    """How many files there are."""
     return (FindFiles(_kind(found) or "**/*", _folder(found), count_only=True),)
 
 
 def read(found: Found, context: Context) -> tuple[Goal, ...]:
+    """The files that are named, or the one referred to."""
     if "one" not in found.slots:
         return tuple(ReadFile(path) for path in found.files() or (found.file(),))
     path = context.file(found)
@@ -85,6 +91,7 @@ def aspect(wanted: Aspect) -> Callable[[Found, Context], tuple[Goal, ...]]:
 
 
 def search(found: Found, context: Context) -> tuple[Goal, ...]:
+    """Where a text stands."""
     include = _kind(found) or found.bare("glob") or None
     word = re.sub(r"^(TODO|FIXME|XXX)s$", r"\1", found.bare("word"))
     where = found.file() if "file" in found.slots else _folder(found)
@@ -92,31 +99,37 @@ def search(found: Found, context: Context) -> tuple[Goal, ...]:
 
 
 def compare(found: Found, context: Context) -> tuple[Goal, ...]:
+    """How two files differ."""
     first, second = context.file(found), found.file("other")
     return (CompareFiles(first, second),) if first and first != second else _NO_REFERENT
 
 
 def project(found: Found, context: Context) -> tuple[Goal, ...]:
+    """What the project is."""
     return (AboutProject(),)
 
 
 def commits(found: Found, context: Context) -> tuple[Goal, ...]:
+    """The last commits."""
     return (RunCommand(f"git log --oneline -n {max(1, found.number(default=1))}"),)
 
 
 def create(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A new file: empty, with a text, or a program that prints one."""
     path, printed = found.file(), found.bare("printed") or found.bare("printed_ja")
     if printed:
         program = _program(path, printed)
         return (CreateFile(path, program),) if program else ()
-    return (CreateFile(path, wrapped(found.bare("text"))),)
+    return (CreateFile(path, wrapped(found.bare("text") or found.bare("word"))),)
 
 
 def overwrite(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A file with another content."""
     return (CreateFile(found.file(), wrapped(found.bare("text")), replace=True),)
 
 
 def append(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A line at the end of a file."""
     text = found.bare("text")
     return (AppendText(found.file(), text),) if text else ()
 
@@ -134,10 +147,12 @@ def delete(found: Found, context: Context) -> tuple[Goal, ...]:
 
 
 def save(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A summary of files that are named here, or were read earlier in the same prompt."""
     return (SaveReport(found.file("target"), tuple(ReadFile(path, Aspect.SUMMARY) for path in found.files())),)
 
 
 def tests(found: Found, context: Context) -> tuple[Goal, ...]:
+    """The tests of the project."""
     return (RunTests(background=_aside(found)),)
 
 
@@ -159,34 +174,42 @@ def run_it(found: Found, context: Context) -> tuple[Goal, ...]:
 
 
 def background_list(found: Found, context: Context) -> tuple[Goal, ...]:
+    """What runs in the background."""
     return (ListBackground(),)
 
 
 def background_show(found: Found, context: Context) -> tuple[Goal, ...]:
+    """What a background command wrote."""
     return (ShowBackground(found.bare("id").lower()),)
 
 
 def background_stop(found: Found, context: Context) -> tuple[Goal, ...]:
+    """The end of a background command."""
     return (StopBackground(found.bare("id").lower()),)
 
 
 def remember(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A fact to keep."""
     return (Remember(found.bare("fact").rstrip(" .。")),)
 
 
 def recall(found: Found, context: Context) -> tuple[Goal, ...]:
+    """What is remembered."""
     return (Recall(found.bare("fact") or None),)
 
 
 def forget(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A fact to forget."""
     return (Forget(found.bare("fact").rstrip(" .。")),)
 
 
 def skills(found: Found, context: Context) -> tuple[Goal, ...]:
+    """Which skills there are."""
     return (ReadSkill(),)
 
 
 def skill(found: Found, context: Context) -> tuple[Goal, ...]:
+    """What a skill says."""
     return (ReadSkill(found.bare("skill")),)
 
 
@@ -201,6 +224,7 @@ def own_tool(found: Found, context: Context) -> tuple[Goal, ...]:
 
 
 def calculate(found: Found, context: Context) -> tuple[Goal, ...]:
+    """The value of a sum."""
     expression = expression_in(found.bare("expression").lower())
     return (Calculate(expression),) if expression else ()
 

@@ -368,8 +368,8 @@ class Controller:
             self._views.show_step(None)
         elif self._playing or self._pausing is not None:
             self.interrupt()
-        elif self.running or time.monotonic() - self._interrupted_at < TWICE_S:
-            pass  # something short, or pressed twice to be sure that the turn stops; it has
+        elif time.monotonic() - self._interrupted_at < TWICE_S:
+            pass  # pressed twice to be sure that the turn stops; it has
         elif self._app.twice("escape"):
             self.submit("/rewind")
         else:

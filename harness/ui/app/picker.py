@@ -48,9 +48,6 @@ class Picker(ModalScreen[int | None]):
         self._text_at = -inf
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self._shown)
-
-    def _shown(self) -> None:
         self._shown_at = monotonic()
 
     def meant_for_prompt(self, event: Key | Paste) -> bool:

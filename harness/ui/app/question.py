@@ -17,8 +17,10 @@ from harness.ui.question_focus import Key as Meaning
 from harness.visible import visible
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
-WAITING = "Tab to answer   or finish typing first"
+WAITING = "Keys go to the prompt: finish there, or Tab to answer"
 """What the last line says of the keys."""
+ROWS_BESIDE = 5
+"""Rows that are needed besides what is asked about and the choices: border, keys, reason, prompt, status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,14 @@ class Question(Vertical):
     DEFAULT_CSS = """
     Question {
         height: auto;
-        max-height: 90%;
         border-top: solid $warning;
         padding: 0 1;
-        & > VerticalScroll { height: auto; max-height: 50vh; scrollbar-size-vertical: 1; }
+        & > VerticalScroll { height: auto; scrollbar-size-vertical: 1; }
         & > VerticalScroll > Static { height: auto; margin: 0 0 0 2; }
         & > VerticalScroll > .title { text-style: bold; margin: 0; }
         & > .choices { height: auto; margin: 0 0 0 1; }
         & > .keys { height: 1; margin: 0 0 0 1; color: $text-muted; }
+        &.-waiting > .keys { color: $text-warning; }
         &.-waiting > .choices { color: $text-muted; }
         & > Input { height: 1; border: none; padding: 0; margin: 0 0 0 3; display: none; }
         & > Input.-asked { display: block; }
@@ -160,7 +162,14 @@ class Question(Vertical):
         yield Input(compact=True, select_on_focus=False)
 
     def on_mount(self) -> None:
+        self.fit(self.app.size.height)
         self._redraw()
+
+    def fit(self, rows: int) -> None:
+        """Leave room on a screen of so many rows for the choices, a reason, the prompt and the status line."""
+        most = min(rows // 2, rows - len(self._choices) - ROWS_BESIDE)
+        for said in self.query(VerticalScroll):  # none before it has been composed
+            said.styles.max_height = max(2, most)
 
     def watch_chosen(self) -> None:
         self._redraw()

@@ -24,8 +24,6 @@ class _Asked:
     question: Question
     focus: QuestionFocus
     answered: asyncio.Future[tuple[str, str]]
-    opening: bool = False
-    """The screen is about to show that the question takes keys."""
     held: events.Key | None = None
     """A letter of which the next moment tells whether it is an answer."""
 
@@ -66,6 +64,13 @@ class QuestionApp(TerminalApp):
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._shown())  # an editor had the screen meanwhile
 
+    def on_resize(self, event: events.Resize) -> None:
+        if self._asked is not None:
+            self._asked.question.fit(event.size.height)
+
+    def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
+        self._wake_up_in_time()  # the key that emptied the prompt has done so only now
+
     # ── one question ────────────────────────────────────────────────────────────────────────────
 
     async def put(self, question: Question) -> tuple[str, str]:
@@ -96,47 +101,32 @@ class QuestionApp(TerminalApp):
         if asked is None:
             return
         if self._covered:
-            asked.focus.covered(now)
+            self._shown()
+            return
         due = asked.focus.opens_at(in_use=self._in_use)
         if asked.focus.held_until is not None and now >= asked.focus.held_until:
             asked.focus.release()
             self._resolve_held(asked, Target.QUESTION)
-        elif due is not None and now >= due and not asked.opening:
-            self._open(asked)
+        elif due is not None and now >= due:
+            asked.focus.opened(now)
+            asked.question.take_keys()
+            self._focus(asked.question.place_of_keys)
         self._wake_up_in_time()
 
     def _shown(self) -> None:
-        """The question can be seen from now on."""
+        """The question can be seen from now on, if nothing hides it: its moment begins anew."""
         if self._asked is not None:
             self._asked.focus.covered(self._clock())
             self._close(self._asked)
             self._wake_up_in_time()
 
-    def _open(self, asked: _Asked) -> None:
-        asked.opening = True
-        asked.question.take_keys()
-        self.call_after_refresh(self._opened, asked)
-
-    def _opened(self, asked: _Asked) -> None:
-        """The screen shows that the question takes keys, and only what is typed from now on answers it."""
-        if asked is not self._asked or not asked.opening:
-            return
-        asked.opening = False
-        if self._covered or asked.focus.opens_at(in_use=self._in_use) is None:
-            self._close(asked)
-        else:
-            asked.focus.opened(self._clock())
-            self._focus(asked.question.place_of_keys)
-        self._wake_up_in_time()
-
     def _close(self, asked: _Asked) -> None:
-        asked.opening = False
         asked.question.wait()
         self._focus(self._place_of_text)
 
     def _wake_up_in_time(self) -> None:
         due = None
-        if self._asked is not None and not self._asked.opening:
+        if self._asked is not None:
             focus = self._asked.focus
             due = focus.opens_at(in_use=self._in_use) if focus.held_until is None else focus.held_until
         self._ring_in(None if due is None else max(due - self._clock(), 0.01))
@@ -163,7 +153,7 @@ class QuestionApp(TerminalApp):
             if self._passes_list(event):
                 return
             if self._asked is not None and self._covered:
-                self._asked.focus.covered(self._clock())
+                self._shown()
             elif self._asked is not None and not self._goes_on(event, self._asked):
                 return
         await super().on_event(event)
@@ -180,7 +170,8 @@ class QuestionApp(TerminalApp):
     def _goes_on(self, event: events.Key | events.Paste, asked: _Asked) -> bool:
         """Move the focus to where an event belongs; False: it was used, or is held."""
         question = asked.question
-        if question.answered:
+        already_answered = question.answered
+        if already_answered:
             self._focus(self._place_of_text)
             return True
         key = self._meaning(event, question)
@@ -197,12 +188,11 @@ class QuestionApp(TerminalApp):
                 question.point_at(event)
             case Target.QUESTION if question.answered and key is Key.CONTROL:
                 self._focus(self._place_of_text)  # the letter before it has answered, and this is about something else
-            case Target.QUESTION if isinstance(event, events.Key) and self._press(asked, event):
-                return False
             case Target.QUESTION:
-                pass
+                if isinstance(event, events.Key) and self._press(asked, event):
+                    return False
             case Target.NOBODY if not was_open:
-                pass
+                pass  # the question opens as soon as it may
             case _:
                 self._close(asked)
         self._wake_up_in_time()

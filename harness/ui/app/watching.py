@@ -23,6 +23,7 @@ from harness.ui.app.terminal_app import TerminalApp
 from harness.ui.app.views import Actions, Views
 from harness.ui.panel.state import Panel
 from harness.ui.replaying.player import Player
+from harness.visible import counted
 
 Keys = tuple[tuple[str, str], ...]
 
@@ -139,7 +140,7 @@ class WatchApp(RecordedApp):
             who = "reading"
         else:
             who = f"watching process {self._writer}" if self._writer else "nobody writes it now"
-        skipped = f"{self._skipped} lines could not be read" if self._skipped else ""
+        skipped = f"{counted(self._skipped, 'line')} could not be read" if self._skipped else ""
         past = self.views.shown_step is not None
         keys = (("Esc", "back to now"),) if past else (("←→", "steps"), ("n p", "incidents"))
         self.say((who,), (*keys, ("F3", "full"), ("q", "leave")), skipped)

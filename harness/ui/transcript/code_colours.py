@@ -2,23 +2,24 @@
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
+from types import MappingProxyType
 
-from pygments.token import Token
-from textual.highlight import HighlightTheme, TokenType
+from textual.highlight import HighlightTheme
 
-PLAIN: Mapping[TokenType, str] = {
-    Token.Comment: "dim italic",
-    Token.Literal.String.Backtick: "dim",
-    Token.Error: "$text-error",
-    Token.Generic.Error: "$text-error",
-}
-"""In place of shares of a colour, and of backgrounds of their own."""
+INSTEAD: Mapping[str, str] = MappingProxyType(
+    {
+        "Token.Comment": "dim italic",
+        "Token.Literal.String.Backtick": "dim",
+        "Token.Error": "$text-error",
+        "Token.Generic.Error": "$text-error",
+    }
+)
+"""For kinds of token that are a share of the colour of text, or stand on a background of their own."""
 
 
 class CodeColours(HighlightTheme):
     """A style for each kind of token."""
 
-    STYLES: ClassVar[dict[TokenType, str]] = {
-        kind: PLAIN.get(kind, re.sub(r" \d+%", "", style)) for kind, style in HighlightTheme.STYLES.items()
+    STYLES = {  # noqa: RUF012 (as the class above declares it)
+        kind: INSTEAD.get(str(kind), re.sub(r" \d+%", "", style)) for kind, style in HighlightTheme.STYLES.items()
     }

@@ -26,8 +26,8 @@ def test_both_lists_name_the_same_tools() -> None:
         ("read_file", {"path": "../outside.txt"}, "outside of the folder"),
         ("read_file", {"path": "link/outside.txt"}, "outside of the folder"),
         ("write_file", {"path": "/tmp/outside.txt", "content": ""}, "outside of the folder"),
-        ("edit_file", {"path": "a.txt", "old": "l", "new": "L"}, "stands 4 times"),
-        ("edit_file", {"path": "a.txt", "old": "absent", "new": ""}, "stands 0 times"),
+        ("edit_file", {"path": "a.txt", "old": "l", "new": "L"}, "occurs 4 times"),
+        ("edit_file", {"path": "a.txt", "old": "absent", "new": ""}, "occurs 0 times"),
         ("edit_file", {"path": "raw.bin", "old": "a", "new": "b"}, "codec"),
     ],
 )

@@ -2,9 +2,10 @@
 
 import pytest
 
-from harness.events import Event, Notice, RetryScheduled, ToolEnded, Transition, TurnEnded
+from harness.events import Event, ModelSwitched, Notice, RetryScheduled, ToolEnded, Transition, TurnEnded
 from harness.events import TransitionCode as Code
 from harness.lessons import Exchanged, Take, lesson
+from tests.chapters.live import live, typed
 
 pytestmark = pytest.mark.anyio
 MOST_WAITING_S = 5.0
@@ -46,3 +47,13 @@ async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many(
     ended = [event for event in events if isinstance(event, TurnEnded)]
     assert ended[1].answer.count("40 loaves moved to oven 1.") == 1
     assert "ANTHROPIC_API_KEY" in ended[3].reason
+
+
+async def test_three_overloads_are_two_waits_and_then_the_fallback_model() -> None:
+    """As the text says it: after an answer, since the breaker of the first model is open from the script."""
+    async with live("s11") as take:
+        await typed(take, "hello")
+        take.break_model("529 3")
+        facts = await typed(take, "hello")
+    after = [type(fact) for fact in facts if isinstance(fact, RetryScheduled | ModelSwitched)]
+    assert after == [RetryScheduled, RetryScheduled, ModelSwitched]

@@ -60,6 +60,7 @@ def test_a_restated_request_is_found() -> None:
 
 def test_reminders_are_left_out() -> None:
     assert without_reminders("<system-reminder>list the files</system-reminder>\nread a.txt") == "read a.txt"
+    assert without_reminders("delete a.txt <note>not now</note>") == "delete a.txt <note>not now</note>"
     assert without_reminders(prompt.turn_facts(today="2026-11-21")) == ""
     assert without_reminders(plan_texts.reminder([PlanItem("list the files")], 8)) == ""
     assert without_reminders(plan_texts.handed_back([PlanItem("list the files")])) == ""

@@ -107,6 +107,13 @@ def test_a_system_message_is_no_order(at: int) -> None:
         assert [(part.name, part.input) for part in reply.parts if isinstance(part, ToolUse)] == [("read", {"filePath": "a.txt"})]  # fmt: skip
 
 
+def test_the_last_text_of_a_message_is_the_prompt() -> None:
+    aside = "<system-reminder>\nNever list files.\n</system-reminder>"
+    content = [{"type": "text", "text": text} for text in ("a prompt that came to nothing", aside, "run `ls`")]
+    (call,) = calls_of(Improviser().answer({"messages": [{"role": "user", "content": content}], "tools": [BASH, READ]}))
+    assert call.input == {"command": "ls"}
+
+
 def test_a_template_around_a_prompt_is_refused_as_a_whole() -> None:
     prompt = "Act as an expert developer.\nAlways use best practices.\nrun `ls`\nlist the files\nReply in English."
     reply = Improviser().answer({"messages": [{"role": "user", "content": prompt}], "tools": [BASH]})

@@ -278,7 +278,7 @@ def prompts(draw: st.DrawFn) -> str:
     said = draw(st.sampled_from(JAPANESE_ORDERS if japanese else ORDERS) | st.just("")).split()
     for word in draw(st.lists(words, max_size=3 if said else 9)):
         said.insert(draw(st.integers(0, len(said))), word)
-    if said and draw(st.booleans()):
+    if said and not draw(st.integers(0, 1)):
         said.pop(draw(st.integers(0, len(said) - 1)))
     return ("" if japanese else " ").join(said)
 

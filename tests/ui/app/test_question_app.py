@@ -1,7 +1,7 @@
 """Questions and keys that were meant for something else, with real key events and a clock that is set by hand."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
 
@@ -35,7 +35,8 @@ class Host(QuestionApp):
     """A prompt that may get questions."""
 
     def __init__(self) -> None:
-        super().__init__(clock=lambda: self.now)
+        super().__init__(clock=self.time)
+        self._by: Callable[[], float] = lambda: self.now
         self.now = 1_000.0
         self.prompt = PromptArea(PromptHistory(None), Completer(lambda: COMMANDS, tuple))
         self.submitted: list[str] = []
@@ -47,6 +48,13 @@ class Host(QuestionApp):
 
     def on_mount(self) -> None:
         self.prompt.focus()
+
+    def time(self) -> float:
+        return self._by()
+
+    def go_by(self, clock: Callable[[], float]) -> None:
+        """Another clock."""
+        self._by = clock
 
     @property
     def above_question(self) -> Static:
@@ -87,7 +95,7 @@ class Hands:
         """Have a question put, and wait until it takes keys."""
         await self.asked()
         await self.wait(GRACE_S)
-        assert self.app.answering
+        assert self.answers_now()
 
     async def burst(self, *keys: str, at: float | None = None) -> None:
         """Keys that arrive at once."""
@@ -115,6 +123,16 @@ class Hands:
         self.app.now += seconds
         self.app.settle_question()
         await self.pilot.pause()
+
+    async def opens(self) -> None:
+        """Wait until the question takes keys by itself."""
+        async with asyncio.timeout(20):
+            while not self.answers_now():
+                await self.pilot.pause(0.05)
+
+    def answers_now(self) -> bool:
+        """Whether the question takes keys."""
+        return self.app.answering
 
     async def done(self) -> None:
         for task in self._tasks:
@@ -170,7 +188,7 @@ async def test_keys_from_before_it_took_keys_answer_nothing_however_late_they_ar
         await user.open()
         await user.burst("y", "\n", at=user.app.now - 0.01)
         assert (user.app.submitted, user.app.answers) == (["y"], [])
-        assert not user.app.answering
+        assert not user.answers_now()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +229,7 @@ async def test_words_at_an_open_question_are_no_answer(text: str) -> None:
             await user.type(text, every)
             await user.wait(10)
             assert (user.app.prompt.text, user.app.answers) == (text, [])
-            assert not user.app.answering
+            assert not user.answers_now()
 
 
 async def test_a_letter_that_is_held_marks_its_choice_and_gives_it_back() -> None:
@@ -231,7 +249,7 @@ async def test_a_letter_can_be_taken_back_for_a_moment(key: str) -> None:
         await user.burst("y", key)
         await user.wait(10)
         assert (user.app.prompt.text, user.app.answers) == ("", [])
-        assert user.app.answering
+        assert user.answers_now()
 
 
 async def test_with_text_in_the_prompt_it_waits_until_that_is_sent() -> None:
@@ -239,15 +257,26 @@ async def test_with_text_in_the_prompt_it_waits_until_that_is_sent() -> None:
         user.app.prompt.load("half a sent")
         await user.asked()
         await user.wait(10)
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.type("ence\n")
         assert user.app.submitted == ["half a sentence"]
         await user.wait(GRACE_S / 2)
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.wait(GRACE_S / 2)
         await user.burst("y")
         await user.wait(HOLD_S)
         assert user.app.answers == [("once", "")]
+
+
+async def test_once_the_prompt_is_empty_it_opens_by_itself() -> None:
+    """With the time of the machine: whatever empties the prompt, something looks at the question in time."""
+    async with hands() as user:
+        user.app.go_by(monotonic)
+        user.app.prompt.load("half a sentence")
+        await user.asked()
+        await user.burst("\n", at=monotonic())
+        assert user.app.submitted == ["half a sentence"]
+        await user.opens()
 
 
 async def test_with_text_in_the_prompt_it_waits_until_that_is_cleared() -> None:
@@ -256,7 +285,7 @@ async def test_with_text_in_the_prompt_it_waits_until_that_is_cleared() -> None:
         await user.asked()
         await user.burst("backspace")
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
 
 
 async def test_tab_goes_to_the_question_and_back_and_the_text_stays() -> None:
@@ -264,17 +293,17 @@ async def test_tab_goes_to_the_question_and_back_and_the_text_stays() -> None:
         user.app.prompt.load("half")
         await user.asked()
         await user.burst("\t")
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
         assert any(OPEN in row for row in await settled(user.pilot))
         await user.burst("\t")
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.type("-way")
         assert user.app.prompt.text == "half-way"
         await user.burst("\t")
         await user.wait(0.1)
-        assert user.app.answering
+        assert user.answers_now()
         await user.burst("n")
         await user.type("too slow")
         await user.burst("\n")
@@ -296,11 +325,11 @@ async def test_tab_leaves_an_empty_prompt_to_the_user_until_it_was_used() -> Non
         await user.open()
         await user.burst("\t")
         await user.wait(60)
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.type("also this\n")
         assert user.app.submitted == ["also this"]
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
 
 
 async def test_tab_takes_what_is_offered_while_a_command_is_completed() -> None:
@@ -311,7 +340,7 @@ async def test_tab_takes_what_is_offered_while_a_command_is_completed() -> None:
         await user.wait(GRACE_S)
         await user.burst("\t")
         assert user.app.prompt.text == "/compact "
-        assert not user.app.answering
+        assert not user.answers_now()
 
 
 async def test_a_paste_is_never_an_answer() -> None:
@@ -383,12 +412,26 @@ async def test_what_was_behind_a_list_begins_its_moment_when_it_can_be_seen() ->
         await user.asked()
         await user.wait(10)
         await user.burst("escape")
-        assert not user.app.answering
+        assert not user.answers_now()
         await user.burst("y")
         assert (user.app.prompt.text, user.app.answers) == ("y", [])
         await user.burst("backspace")
         await user.wait(GRACE_S)
-        assert user.app.answering
+        assert user.answers_now()
+
+
+async def test_a_page_that_hid_an_open_question_closes_it_until_it_was_seen_again() -> None:
+    async with hands() as user:
+        user.app.go_by(monotonic)
+        await user.asked()
+        await user.opens()
+        user.app.push_screen(Picker("Which?", ["one", "two"]))
+        await settled(user.pilot)
+        await user.burst("down", at=monotonic())
+        await user.burst("escape", at=monotonic())
+        assert not user.answers_now()
+        assert any(WAITING in row for row in await settled(user.pilot))
+        await user.opens()
 
 
 async def test_what_an_editor_hid_begins_its_moment_anew() -> None:
@@ -423,3 +466,23 @@ async def test_choices_and_prompt_are_in_sight(size: tuple[int, int]) -> None:
         screen = await settled(user.pilot)
         for text in ("touch a?", "1 yes, once", "4 no, and say why", WAITING, "▸ half a sentence"):
             assert any(text in row for row in screen), text
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 36)])
+async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(size: tuple[int, int]) -> None:
+    title = "\n".join(
+        f"  · danger {number}, which is told at length and in more words than one row takes" for number in range(30)
+    )
+    for first in (size, (100, 50)):
+        async with hands(first) as user:
+            asking = asyncio.ensure_future(user.app.put(Question(title, CHOICES)))
+            await user.shown()
+            if first != size:
+                await user.pilot.resize_terminal(*size)
+            await user.wait(GRACE_S)
+            await user.burst("n", *"no")
+            screen = await settled(user.pilot)
+            for text in ("danger 0", "1 yes, once", "4 no, and say why", OPEN, "▸"):
+                assert any(text in row for row in screen), text
+            assert user.app.screen.max_scroll_y == 0
+            asking.cancel()

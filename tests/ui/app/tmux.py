@@ -100,6 +100,11 @@ class Tmux:
         await self.type(text)
         await self.press("Enter")
 
+    async def paste(self, file: Path) -> None:
+        """Paste what a file holds, as a terminal does that marks no paste: line by line, each with Enter."""
+        await self._run("load-buffer", str(file))
+        await self._run("paste-buffer")
+
     async def press(self, *keys: str) -> None:
         """Press keys by the names tmux has for them: Enter, Escape, C-c, F2, Up, BTab."""
         await self._run("send-keys", *keys)

@@ -1,0 +1,43 @@
+# ruff: noqa: E501 - a list of prompts reads best close together
+"""What the pages tell people to type is understood by the practice model, with the tools of the chapter."""
+
+import re
+
+import pytest
+
+from harness.events import Json
+from harness.practice.improviser.goals import Talk, Topic
+from harness.practice.improviser.intents import understand
+from harness.practice.improviser.toolset import tool_set
+from harness.practice.improviser.values import Turn
+from tests.pages.blocks import ROOT, pages, text
+
+PROMPTS = (
+    "list the files", "read README.md and tell me its headings", "README.md を読んで見出しを教えて", "find TODO", "TODO を探して",
+    "create a file hello.py that prints Hello World", "what does this project do?", "What is the weather in Oslo?", "read notes.txt",
+    "run python3 count.py", "run `sleep 90; echo done`", "run `pgrep -a sleep`", "find *.txt", "read letters/anna.txt",
+    "write hello.py that prints Hello", "run python3 words.py notes.md", "run rm -rf drafts", "read secrets/token.txt",
+    "run git push --force", "run python3 greet.py", "run `mkdir audit`", "read audit/log.txt", "run python3 test_shapes.py",
+    "use three agents to list the files", "use an agent to list the files", "use the skill review", "which skills are there?",
+    "use the skill release", "remember that we release on Fridays", "what do you remember?", "forget about the release",
+    "remember that I like tea", "remember that I want tabs", "what do you remember about tabs?", "read report.txt",
+    "use stock with lamp", "read last_night.txt", "read build.log", "How many files are there?", "Find TODO", "what is here?",
+    "Read README.md and tell me its headings",
+)  # fmt: skip
+OWN = tuple(
+    {"name": name, "input_schema": {"type": "object", "properties": {field: {"type": "string"}}, "required": [field]}}
+    for name, field in (("weather", "city"), ("stock", "name"))
+)
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_prompt_of_the_pages_is_understood(prompt: str) -> None:
+    tools: tuple[Json, ...] = OWN
+    assert understand((Turn(prompt),), tool_set(tools)).goals != (Talk(Topic.NOT_UNDERSTOOD),)
+
+
+def test_each_of_these_prompts_stands_on_a_page() -> None:
+    places = [*(text(page) for page in pages()), *(path.read_text() for path in (ROOT / "harness").rglob("*.toml"))]
+    places += [(ROOT / "harness" / "ui" / "standard_input.py").read_text()]
+    told = re.sub(r"\s+", " ", "\n".join(places))
+    assert [prompt for prompt in PROMPTS if prompt not in told] == []

@@ -1,0 +1,31 @@
+"""What the shipped scripts say fits together: nothing of an answer is lost on the way, and nothing comes twice."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.agent import Agent
+from harness.events import OutputCapChanged
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from tests.agent.stage import kept_text, played, settings_of, shown_text
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(("max_tokens", "raised", "requests"), [(None, 1, 4), (500, 0, 3)])
+async def test_the_cut_answer_is_whole_whether_the_cap_is_raised_or_not(
+    max_tokens: int | None, raised: int, requests: int, tmp_path: Path
+) -> None:
+    async with PracticeServer(script=Script.load("cut-answer")) as server:
+        settings = settings_of(tmp_path, server.base_url, max_tokens=max_tokens).settings
+        async with Agent(settings) as agent:
+            turn = await played(agent.run("Tell me about retries."))
+        assert len([request for request in server.requests if request.path == "/v1/messages"]) == requests
+    assert len(turn.of(OutputCapChanged)) == raised
+    assert turn.end.answer == (
+        "There are three things to know about retries. First: wait longer each time. Second: wait at random, so that "
+        "not everybody comes back at once. Third: stop after a while, and say so."
+    )
+    assert shown_text(turn.events).strip() == kept_text(turn.events).strip()
+    assert shown_text(turn.events).split() == turn.end.answer.split()
