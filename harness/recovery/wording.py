@@ -47,7 +47,6 @@ _UNATTENDED: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.HISTORY_INVALID: "begin a new session; `harness export` keeps what was said",
         FaultKind.MODEL_NOT_FOUND: "choose another model",
         FaultKind.REFUSAL: "put the request differently, or use another model",
-        FaultKind.MALFORMED_RESPONSE: "check that ANTHROPIC_BASE_URL is a Messages API, then try again",
     }
 )
 """The same where nobody can type a command: headless, in a library, for a subagent."""

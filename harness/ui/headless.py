@@ -21,13 +21,14 @@ from harness.events import (
     Usage,
     encode,
 )
-from harness.session import Nobody, Opening, Session, exit_code, open_session, report_lines
+from harness.session import Opening, Session, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
 from harness.ui.arrivals import Arrivals
 from harness.ui.crowd_lines import CrowdLines
 from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line
 from harness.ui.lines import line_of
+from harness.ui.questions import Unattended
 from harness.ui.signals import Signalled, heeding
 from harness.ui.standard_output import write_line
 from harness.ui.stuck_report import stuck_lines
@@ -51,12 +52,6 @@ MOST_ARRIVALS = 50
 
 TRY_LESS = frozenset({TransitionCode.PROMPT_TOO_LONG, TransitionCode.BLOCKING_LIMIT, TransitionCode.COMPACTION_THRASH})
 """Ends of sessions that cannot be gone on with as they are."""
-
-
-class _Unattended(Nobody):
-    """Nobody is there to ask, and what can be done about that is a flag."""
-
-    remedy = "--yolo, or a rule in permissions_allow of the settings, allows"
 
 
 class Form(StrEnum):
@@ -86,7 +81,7 @@ async def headless(
     BrokenPipeError tells that nobody reads `out` any more; the session is closed by then.
     """
     output = _Output(form, out, err)
-    opened = open_session(loaded, _Unattended(), opening, reread=reread, observer=output.observe, log=log)
+    opened = open_session(loaded, Unattended(), opening, reread=reread, observer=output.observe, log=log)
     with heeding() as signalled:
         try:
             async with await opened as session:

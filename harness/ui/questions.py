@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
-from harness.session import LOOP_CHOICES, Answer, PermissionRequest, WaitChoice
+from harness.session import LOOP_CHOICES, Answer, Nobody, PermissionRequest, WaitChoice
 from harness.ui.line import Line, Tone
 from harness.ui.plain import Plain
 
@@ -39,6 +39,12 @@ class Typist(Protocol):
 
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
+
+
+class Unattended(Nobody):
+    """Answers for a command without a terminal: no, and the flag that allows it."""
+
+    remedy = "--yolo, or a rule in permissions_allow of the settings, allows"
 
 
 class PlainAsker:

@@ -31,7 +31,7 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
-from harness.session import Nobody, Opening, Session, exit_code, open_session, sessions_of
+from harness.session import Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import Loaded, Settings
 from harness.ui.command_results import Do, GoOn, Leave, Play, Say, ShowList
 from harness.ui.commands import is_command, leaves, prompt_of, run_command, works_any_time
@@ -42,7 +42,7 @@ from harness.ui.listening import arrival, line_or_arrival
 from harness.ui.listing import Groups, laid_out
 from harness.ui.plain import Plain, has_colours
 from harness.ui.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts
-from harness.ui.questions import PlainAsker
+from harness.ui.questions import PlainAsker, Unattended
 from harness.ui.session_list import session_lines
 from harness.ui.signals import Ended, heeding
 from harness.ui.turn_queue import Delivery, TurnQueue, Typed
@@ -146,7 +146,7 @@ class _Repl:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     def _open(self, opening: Opening) -> Session:
-        asker = PlainAsker(self._plain, self._keyboard) if self._keyboard else Nobody()
+        asker = PlainAsker(self._plain, self._keyboard) if self._keyboard else Unattended()
         return self._in_loop(
             open_session(self._loaded, asker, opening, reread=self._reread, observer=self._seen, log=self._log)
         )

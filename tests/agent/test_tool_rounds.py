@@ -182,7 +182,7 @@ async def test_with_nobody_to_ask_nothing_runs_and_reading_still_does(tmp_path: 
         turn = await here.turn()
         assert here.ran() == {}
         assert [result.get("is_error", False) for result in turn.results] == [True, False]
-        assert "--yolo" in turn.results[0]["content"]
+        assert 'permission_mode="yolo"' in turn.results[0]["content"]
 
 
 async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_more(tmp_path: Path) -> None:

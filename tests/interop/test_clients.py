@@ -183,7 +183,7 @@ LIBRARIES = [
         + """
 last = Anthropic().beta.messages.tool_runner(
     model="claude-opus-4-8", max_tokens=1000, tools=[get_weather],
-    messages=[{"role": "user", "content": "get_weather in Paris"}],
+    messages=[{"role": "user", "content": "use get_weather with Paris"}],
 ).until_done()
 print(json.dumps([last.stop_reason, "sunny in Paris" in last.content[-1].text]))
 """,
@@ -301,7 +301,7 @@ const tool = {
 };
 const last = await new Anthropic().beta.messages.toolRunner({
   model: 'claude-opus-4-8', max_tokens: 1000, tools: [tool],
-  messages: [{ role: 'user', content: 'get_weather in Paris' }],
+  messages: [{ role: 'user', content: 'use get_weather with Paris' }],
 });
 console.log(JSON.stringify([last.stop_reason, last.content.at(-1).text.includes('sunny in Paris')]));
 """

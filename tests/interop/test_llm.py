@@ -91,7 +91,7 @@ async def test_a_plain_and_a_streamed_answer_are_the_same(llm: Llm, place: Place
 
 async def test_a_tool_of_its_own_is_called_and_its_result_reported(llm: Llm, place: Place) -> None:
     async with practice(place, "serve") as base_url:
-        ended = await llm(base_url, *MODEL, "-T", "llm_version", "which llm version is this?", "--td")
+        ended = await llm(base_url, *MODEL, "-T", "llm_version", "use llm_version", "--td")
     assert ended.code == 0
     assert "Tool call: llm_version({})" in ended.err
     version = ended.err.split()[-1]

@@ -113,7 +113,7 @@ async def test_the_sdk_s_tool_runner_goes_on_without_a_thread(sdk: AsyncAnthropi
         model="claude-opus-4-8",
         max_tokens=1_000,
         tools=[get_weather],
-        messages=[{"role": "user", "content": "get_weather in Paris"}],
+        messages=[{"role": "user", "content": "use get_weather with Paris"}],
     )
     last = await runner.until_done()
     assert last.stop_reason == "end_turn"

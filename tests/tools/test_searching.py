@@ -231,7 +231,7 @@ def test_grep_shows_each_line_once_as_a_naive_search_would(files: list[list[str]
         result = asyncio.run(grep(call, "x", context=context))
     expected = [line for name, lines in named.items() for line in shown_of(name, lines, context)]
     shown = [line for line in result.content.splitlines() if line != "--"]
-    assert shown == (expected or [f"No match in {len(files)} files."])
+    assert shown == (expected or [f"No match in {len(files)} file{'s' * (len(files) != 1)}."])
 
 
 async def test_an_empty_file_has_no_line_and_a_large_one_is_searched_by_pieces(

@@ -214,7 +214,7 @@ async def test_a_signal_at_the_prompt_ends_the_program_in_order(place: Place) ->
 
 @pytest.mark.stories
 async def test_prompts_may_come_from_a_pipe(place: Place) -> None:
-    ended = await run(place, stdin="hello\n\ncreate a file x.txt with x in it\n/nonsense\nfind \\\nFirst\n")
+    ended = await run(place, stdin="hello\n\ncreate x.txt with x\n/nonsense\nfind \\\nFirst\n")
     assert ended.code == 0
     assert ended.out.count("\n> ") == 4
     assert "There is no command /nonsense" in ended.out

@@ -52,7 +52,7 @@ async def test_a_conversation_with_a_queue_a_retry_and_a_question(place: Place) 
             await terminal.say(prompt)
         await terminal.sees("3 waiting", "Esc stop")
 
-        await terminal.sees("next try in", "Alt+R retry now", "Esc stop", "1 waiting")
+        await terminal.sees("you ▸ the second", "next try in", "Alt+R retry now", "Esc stop", "1 waiting")
         await terminal.type("read the notes, maybe")
         screen = await terminal.sees("▸ read the notes, maybe", "next try in")
         assert asked(screen) == ["sleep 6", "the first", "the second"]
