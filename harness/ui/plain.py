@@ -62,6 +62,8 @@ class Plain:
         self._at_line_start = True
         self._started: dict[str, ToolStarted] = {}
         self._asked: dict[str, PermissionAsked] = {}
+        self._open_question = False
+        """A question or a prompt is the last that was printed."""
         self._asking: set[str] = set()
         """Agents that have a question for the person."""
         self._open_call = ""
@@ -74,6 +76,7 @@ class Plain:
 
     def show(self, event: Event) -> None:
         """Print what the event has to say."""
+        self._note_asking(event)
         match event:
             case TurnStarted():
                 self._started.clear()
@@ -137,25 +140,40 @@ class Plain:
         self.end_line()
         self._write(visible(question))
         self._at_line_start = True  # the answer's Enter ends the line
+        self._open_question = True
 
     def interject(self, event: Event, question: str) -> None:
         """Print what an event has to say while a question waits for its answer, and ask again below it."""
+        asked = set(self._asking)
+        self._note_asking(event)
         match event:
-            case AgentMoved(agent=agent, waits_for_person=True):
-                self._asking.add(agent)
-                self._write("\n")  # its question stands on lines of its own
-            case AgentMoved(agent=agent) if agent in self._asking:
-                self._asking.discard(agent)
+            case AgentMoved() if self._asking - asked:
+                pass  # its question says all there is to say
+            case AgentMoved() if asked - self._asking:
                 self.ask(question)
             case _ if (line := line_of(event) or self._work.line(event)) is not None:
                 self._write("\n")
                 self.line(line)
                 self.ask(question)
 
+    def _note_asking(self, event: Event) -> None:
+        """Remember which agents wait for an answer: a prompt that stood before is shown again after it."""
+        match event:
+            case AgentMoved(agent=agent, waits_for_person=True):
+                self._asking.add(agent)
+            case AgentMoved(agent=agent):
+                self._asking.discard(agent)
+
+    def leave_question(self) -> None:
+        """Begin a new line below a question, or a prompt, that has not been answered."""
+        if self._open_question:
+            self._write("\n")
+
     def entered(self) -> None:
         """The person pressed Enter, so the terminal stands at the start of a line."""
         self._open_call = ""
         self._at_line_start = True
+        self._open_question = False
 
     def in_a_line(self) -> None:
         """The user has begun to type, so the terminal stands in the middle of a line."""
@@ -215,6 +233,7 @@ class Plain:
     def _write(self, text: str) -> None:
         if self.gone or not text:
             return
+        self._open_question = False
         try:
             self._out.write(text)
             self._out.flush()

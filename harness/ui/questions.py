@@ -106,6 +106,8 @@ class PlainAsker:
     async def _settled(self) -> None:
         if await self._typist.settled():
             self._plain.in_a_line()
+        else:
+            self._plain.leave_question()
 
     async def _choice(self, choices: Sequence[C], words: Sequence[str]) -> C | None:
         await self._settled()
@@ -121,6 +123,7 @@ class PlainAsker:
             if line is None:
                 self._plain.say("")
                 return None
+            self._plain.entered()
             if (answer := understood(line)) is not None:
                 return answer
             if _is_prompt(line) and (kept := self._typist.keep(line)):

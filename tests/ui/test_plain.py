@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.events import (
+    AgentMoved,
     CheckpointMade,
     CompactionEnded,
     Event,
@@ -214,3 +215,17 @@ def test_the_output_of_a_command_of_the_users_own_is_shown_with_the_number_of_li
         "  … the model was given the beginning and the end; the whole output is in /tmp/o.txt",
     ]
     assert len(printed([replace(start, call_id="t1"), replace(end, call_id="t1")]).splitlines()) == 1
+
+
+def test_a_prompt_is_shown_again_after_the_question_of_an_agent_that_began_to_wait_before_it() -> None:
+    out = io.StringIO()
+    plain = Plain(out)
+    waits = AgentMoved("a1", 1, "waits", 1, 10, 0.0, waits_for_person=True)
+    plain.show(waits)  # in the turn that started the agent
+    plain.ask("> ")
+    plain.leave_question()
+    plain.say("? may it?")
+    plain.ask("  allow it? ")
+    plain.entered()
+    plain.interject(replace(waits, waits_for_person=False), "> ")
+    assert out.getvalue() == "> \n? may it?\n  allow it? > "
