@@ -2,6 +2,7 @@
 
 import shlex
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -166,7 +167,9 @@ async def test_a_settings_file_that_wants_lines_gets_lines(place: Place) -> None
 
 
 async def test_a_settings_file_that_cannot_be_used_gets_one_sentence(place: Place) -> None:
-    settings_file(place, "max_retries = 'many'\n")
+    own = Path(place.environment["XDG_CONFIG_HOME"]) / "harness" / "settings.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("max_retries = 'many'\n")
     async with on_screen(place, "--practice") as terminal:
         assert await terminal.ends() == 2
         assert "max_retries = 'many'; give a whole number" in terminal.screen.replace("\n", " ")
