@@ -148,7 +148,7 @@ class Plain:
         self._note_asking(event)
         match event:
             case AgentMoved() if self._asking - asked:
-                pass  # its question says all there is to say
+                self.leave_question()  # its question stands on lines of its own
             case AgentMoved() if asked - self._asking:
                 self.ask(question)
             case _ if (line := line_of(event) or self._work.line(event)) is not None:
