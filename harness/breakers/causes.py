@@ -40,6 +40,7 @@ CAUSES = (
         ("ECONNRESET", "ECONNABORTED", "WSAECONNRESET", "WSAECONNABORTED"),
         (
             *("connection reset", "connectionreseterror", "connection aborted", "connectionabortederror"),
+            "caused connection abort",
             *("forcibly closed by the remote host", "socket hang up"),
         ),
     ),

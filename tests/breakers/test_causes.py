@@ -127,6 +127,11 @@ PLAIN = st.lists(
 )
 
 
+def test_every_wording_of_a_cause_is_known_by_itself_in_every_category() -> None:
+    others = [category for category in FailureCategory if category is not FailureCategory.TIMEOUT]
+    assert [(text, one) for text, cause in SAID for one in others if signature_of(one, text) != cause] == []
+
+
 @given(st.sampled_from(SAID), PLAIN, PLAIN, st.sampled_from(FailureCategory))
 def test_what_is_said_around_a_cause_does_not_change_it(
     said: tuple[str, str], before: list[str], after: list[str], category: FailureCategory
