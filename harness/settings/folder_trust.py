@@ -86,26 +86,15 @@ def without_claims(source: Source) -> Source:
     return Source({name: given for name, given in source.given.items() if _free(name, given)}, source.notes)
 
 
-def digest_of(sources: tuple[Source, ...]) -> str:
-    """What stands for the claims and their values; it changes when one of them does."""
-    claims = sorted(
-        (given.layer.value, name, repr(given.value.reveal() if hasattr(given.value, "reveal") else given.value))
-        for source in sources
-        for name, given in source.given.items()
-        if not _free(name, given)
-    )
-    return hashlib.sha256(json.dumps(claims).encode()).hexdigest()
+def is_trusted(user_folder: Path, workspace: Path, sources: tuple[Source, ...]) -> bool:
+    """Whether the user has said that this folder may set what its files claim now. Raises SettingsError."""
+    return _read(user_folder / FILE).get(str(workspace)) == _digest(sources)
 
 
-def is_trusted(user_folder: Path, workspace: Path, digest: str) -> bool:
-    """Whether the user has said that this folder may set what `digest` stands for. Raises SettingsError."""
-    return _read(user_folder / FILE).get(str(workspace)) == digest
-
-
-def remember_trust(user_folder: Path, workspace: Path, digest: str) -> None:
-    """Keep the user's yes. Raises SettingsError when it cannot be written."""
+def remember_trust(user_folder: Path, workspace: Path, sources: tuple[Source, ...]) -> None:
+    """Keep the user's yes to these claims. Raises SettingsError when it cannot be written."""
     path = user_folder / FILE
-    folders = {**_read(path), str(workspace): digest}
+    folders = {**_read(path), str(workspace): _digest(sources)}
     temporary = path.with_name(f".{FILE}.{uuid4().hex[:8]}.tmp")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -114,6 +103,17 @@ def remember_trust(user_folder: Path, workspace: Path, digest: str) -> None:
         temporary.replace(path)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error.strerror}; make its folder writable.") from error
+
+
+def _digest(sources: tuple[Source, ...]) -> str:
+    """What stands for the claims and their values; it changes when one of them does."""
+    claims = sorted(
+        (given.layer.value, name, repr(given.value.reveal() if hasattr(given.value, "reveal") else given.value))
+        for source in sources
+        for name, given in source.given.items()
+        if not _free(name, given)
+    )
+    return hashlib.sha256(json.dumps(claims).encode()).hexdigest()
 
 
 def _free(name: str, given: Given) -> bool:

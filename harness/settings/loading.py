@@ -15,7 +15,6 @@ from harness.settings.fields import PRACTICE_MODEL, Settings
 from harness.settings.folder_trust import (
     Claim,
     claims_of,
-    digest_of,
     is_trusted,
     refuse_misplaced,
     refuse_never,
@@ -100,14 +99,13 @@ def load(
     workspace = _workspace(_merged(first).get("workspace"), cwd)
     of_user = from_file(user_file, Layer.USER, user_file.parent)
     refuse_misplaced(of_user)
-    read = folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), Layer.PROJECT, workspace))
+    folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), Layer.PROJECT, workspace))
     for source in folder:
         refuse_never(source, user_file)
     claims = claims_of(folder)
     trust = _trust(workspace, folder, (*first, of_user), user_file) if claims else None
-    if claims and trust is not True:
-        folder = (without_claims(folder[0]), without_claims(folder[1]))
-    sources = (*first, *folder, of_user)
+    used = folder if trust else tuple(map(without_claims, folder))
+    sources = (*first, *used, of_user)
     given = _merged(sources) | every_rule(sources)
     if (hooks := every_hook(sources)) is not None:
         given["hooks"] = hooks
@@ -124,7 +122,7 @@ def load(
         (*notes, *(left_out if trust is False else ())),
         claims,
         trust,
-        partial(remember_trust, user_file.parent, workspace, digest_of(read)),
+        partial(remember_trust, user_file.parent, workspace, folder),
     )
 
 
@@ -161,7 +159,7 @@ def _trust(workspace: Path, folder: tuple[Source, Source], others: tuple[Source,
     given = _merged(others)
     if (answer := given.get("trust_folder")) is not None:
         return _checked({"trust_folder": answer.value}, given).trust_folder
-    if trusts(workspace, given) or is_trusted(user_file.parent, workspace, digest_of(folder)):
+    if trusts(workspace, given) or is_trusted(user_file.parent, workspace, folder):
         return True
     return None
 
