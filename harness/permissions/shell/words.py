@@ -29,6 +29,10 @@ class Word:
     kind: WordKind = WordKind.LITERAL
     home: bool = False
     """It begins with a ~ that stands for the home folder."""
+    split: bool = False
+    """It comes from a variable without quotes, so that a blank in the name of a file makes two words of it."""
+    listed_by: tuple["Simple", ...] = ()
+    """The whole word is the output of this one pipeline, without quotes: one word for each line or blank."""
 
     @property
     def known(self) -> bool:
@@ -70,6 +74,11 @@ class Simple:
     """It stands in a loop."""
     text: str = ""
     """As written."""
+    fed_by: tuple["Simple", ...] = ()
+    """The commands before it in its pipeline, in order; empty where it has no pipeline or one of them is not simple."""
+    variables: tuple[str, ...] = ()
+    """Names of the variables that the shell puts into it: into its words, assignments and redirections, its
+    here-strings, and its here-documents (those may come as a command without words)."""
 
     @property
     def program(self) -> str | None:

@@ -1,0 +1,8 @@
+"""What bash does by itself: echo, cd, set and their like."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from harness.permissions.programs.grammar import Program
+
+PROGRAMS: Mapping[str, Program] = MappingProxyType({})

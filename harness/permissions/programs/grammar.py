@@ -1,0 +1,379 @@
+"""One grammar per program: its options, and what it does with each of its words.
+
+    GREP = Program(
+        flags="inlcvwxEFPohHqs --ignore-case --count",
+        texts="eABCm --regexp --include",
+        reads="f --file",
+        operands=(Role.TEXT, Role.READ),
+        unless="e f --regexp --file",
+        tree="r --recursive",
+    )
+    parse(GREP, words)  ->  Parsed with a Use for every word, or None where the words are not in the grammar
+
+The tables are used twice. *Only looks* is an allow-list of forms: a command runs unasked only if `parse` understands
+every word of it and `Parsed.looks` holds. *Rules* go by the same roles: what a denied path is to a command (read,
+written, run) is the role of the word that names it, for file tools and the shell alike.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cache, cached_property
+from types import MappingProxyType
+
+from harness.permissions.shell.words import Word, WordKind
+
+
+class Role(Enum):
+    """What a program does with one of its words."""
+
+    TEXT = "text"
+    """Not a path: a pattern, a number, a message."""
+    LIST = "list"
+    """A path of which names, sizes, dates or rights are shown, but no content."""
+    READ = "read"
+    """A file whose content is read, or a folder whose names are."""
+    TREE = "tree"
+    """A folder of which every file is read; links inside it are not followed."""
+    FOLLOWED = "followed"
+    """The same, and links inside it are followed."""
+    WRITE = "write"
+    """A path that is made, changed or removed."""
+    EXECUTE = "execute"
+    """A file that is run or obeyed: a script, a Makefile, settings that name programs."""
+    COMMAND = "command"
+    """Text or words that are run."""
+
+
+LOOKING = frozenset({Role.TEXT, Role.LIST, Role.READ, Role.TREE, Role.FOLLOWED})
+"""Roles of a command that does nothing but look."""
+_RECURSIVE = frozenset({Role.TREE, Role.FOLLOWED})
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A word and what becomes of it."""
+
+    role: Role
+    word: Word
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A command whose every word is understood."""
+
+    program: "Program"
+    options: tuple[tuple[str, Word | None], ...] = ()
+    """As written (`-n`, `--lines`), each with its value; a cluster is taken apart."""
+    operands: tuple[Word, ...] = ()
+    """All other words, those behind `--` included."""
+    uses: tuple[Use, ...] = ()
+    """Values of options and operands by role, and the folder that is meant where none is named."""
+    acts: bool = False
+    """An option makes it do more than look."""
+    turning: tuple[Word, ...] = ()
+    """File patterns that would be taken for options if they fitted a name that begins with a dash."""
+
+    def has(self, names: str) -> bool:
+        """One of these options was given; `names` as in `Program.flags`."""
+        wanted = _names(names)
+        return any(name in wanted for name, _ in self.options)
+
+    @cached_property
+    def looks(self) -> bool:
+        """It does nothing but look."""
+        return (
+            self.program.looks
+            and not self.acts
+            and all(use.role in LOOKING for use in self.uses)
+            and (self.program.check is None or self.program.check(self))
+        )
+
+    @cached_property
+    def ends(self) -> bool:
+        """It ends by itself, however long its input."""
+        return self.program.ends is None or self.program.ends(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The grammar of a program or of one subcommand.
+
+    Options are written as one text: letters are short options, `--name` is a long one, `-name` a word of its own with
+    a single dash. What is not listed is not in the grammar, abbreviations of long options included.
+    """
+
+    flags: str = ""
+    """Options without a value that leave it harmless."""
+    texts: str = ""
+    """Options with a value that is text."""
+    maybe: str = ""
+    """Options that may have a value, glued on or behind `=`, which is text."""
+    lists: str = ""
+    """Options with a value of role LIST."""
+    reads: str = ""
+    """Options with a value of role READ."""
+    writes: str = ""
+    """Options with a value of role WRITE."""
+    executes: str = ""
+    """Options with a value of role EXECUTE."""
+    commands: str = ""
+    """Options with a value of role COMMAND."""
+    acts: str = ""
+    """Options without a value with which it does more than look."""
+    operands: tuple[Role, ...] = (Role.READ,)
+    """Roles of the operands in order; the last is for all that follow. Empty: it takes none."""
+    most: int | None = None
+    """Most operands; None: any number."""
+    last: Role | None = None
+    """Role of the last operand, where there are two or more (cp, mv)."""
+    unless: str = ""
+    """Options that take the place of the first operand (grep -e), or of the last one where `last` is set (cp -t)."""
+    tree: str = ""
+    """Options with which operands of role READ become TREE."""
+    follow: str = ""
+    """Options with which operands of role READ or TREE become FOLLOWED."""
+    default: bool = False
+    """Without an operand of the last role it works on the current folder; where `tree` is set, only with `tree`."""
+    numbers: bool = False
+    """A dash and digits are an option (head -5)."""
+    permutes: bool = True
+    """Options may follow operands. False: the first operand ends them."""
+    free: bool = False
+    """Operands are mere text, which may hold what only the shell knows."""
+    looks: bool = True
+    """It can be harmless; False: the roles are known, and it never only looks."""
+    check: Callable[[Parsed], bool] | None = None
+    """What else has to hold for it to only look, such as a harmless script."""
+    ends: Callable[[Parsed], bool] | None = None
+    """Whether it ends by itself; None: it does."""
+    subcommands: Mapping[str, "Program"] = field(default_factory=dict)
+    """By name; the options above are those before the name. With subcommands, a name that is missing here is not in
+    the grammar."""
+    bare: bool = False
+    """With subcommands: it may be called without one."""
+    parser: Callable[["Program", tuple[Word, ...]], Parsed | None] | None = None
+    """Reads the words instead of `parse`, where options are not as in other programs (find, test, tar, dd)."""
+
+
+HERE = Word(".")
+"""The folder that is meant where none is named."""
+
+
+def parse(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    """The words behind the name of a program, understood; None where one of them is not in the grammar.
+
+    A word that only the shell knows is in the grammar where the program is `free`; a file pattern is, where it cannot
+    turn into an option or `Parsed.turning` names it.
+    """
+    if program.parser is not None:
+        return program.parser(program, words)
+    reading = _Reading(program)
+    if not reading.read(words):
+        return None
+    if not program.subcommands:
+        return reading.parsed()
+    if not reading.operands:
+        return reading.parsed() if program.bare else None
+    name, rest = reading.operands[0], tuple(reading.operands[1:])
+    inner = program.subcommands.get(name.text) if name.known else None
+    found = None if inner is None else parse(inner, rest)
+    if found is None:
+        return None
+    return replace(
+        found,
+        options=(*reading.options, *found.options),
+        uses=(*reading.uses, *found.uses),
+        acts=found.acts or reading.acts,
+    )
+
+
+class _Reading:
+    """Options and operands of one command, gathered in the order of the words."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.options: list[tuple[str, Word | None]] = []
+        self.operands: list[Word] = []
+        self.uses: list[Use] = []
+        self.turning: list[Word] = []
+        self.acts = False
+
+    def read(self, words: tuple[Word, ...]) -> bool:
+        """Whether every word is understood."""
+        kinds = _kinds(self.program)
+        position = 0
+        while position < len(words):
+            word, position = words[position], position + 1
+            if word.known and word.text == "--":
+                self.operands += words[position:]
+                break
+            if not _is_option(word):
+                if word.kind is WordKind.UNKNOWN and not self._may_be_unknown():
+                    return False
+                if word.kind is WordKind.GLOB and word.text[:1] in "*?[":
+                    self.turning.append(word)
+                self.operands.append(word)
+                if not self.program.permutes or self.program.subcommands:
+                    self.operands += words[position:]
+                    break
+                continue
+            taken = self._option(word, words[position] if position < len(words) else None, kinds)
+            if taken is None:
+                return False
+            position += taken
+        return all(word.kind is not WordKind.UNKNOWN or self.program.free for word in self.operands) or bool(
+            self.program.subcommands
+        )
+
+    def _may_be_unknown(self) -> bool:
+        """The word cannot turn into an option that matters."""
+        return self.program.free and (bool(self.operands) or not (self.program.acts or _valued(self.program)))
+
+    def _option(self, word: Word, following: Word | None, kinds: Mapping[str, Role | None]) -> int | None:
+        """Read one option; how many words behind it are its value, or None where it is not in the grammar."""
+        text = word.text
+        if text.startswith("--"):
+            name, equals, value = text.partition("=")
+            return self._one(name, Word(value, word.kind) if equals else None, word, following, kinds, glued="=")
+        if text in kinds or text.partition("=")[0] in kinds:
+            name, equals, value = text.partition("=")
+            if text in kinds or equals:
+                return self._one(name, Word(value, word.kind) if equals else None, word, following, kinds, glued="=")
+        if self.program.numbers and text[1:].isascii() and text[1:].isdigit() and word.known:
+            self.options.append((text, None))
+            return 0
+        for number, letter in enumerate(text[1:], start=1):
+            rest = text[number + 1 :]
+            name = f"-{letter}"
+            if name not in kinds:
+                return None
+            if name in _names(self.program.maybe) or kinds[name] is not None:
+                return self._one(name, Word(rest, word.kind) if rest else None, word, following, kinds, glued="")
+            if not word.known:
+                return None
+            self._flag(name)
+        return 0
+
+    def _one(
+        self,
+        name: str,
+        value: Word | None,
+        word: Word,
+        following: Word | None,
+        kinds: Mapping[str, Role | None],
+        *,
+        glued: str,
+    ) -> int | None:
+        """An option that may have a value; `word` holds it, with the value where it is glued on."""
+        if name not in kinds:
+            return None
+        role, maybe = kinds[name], name in _names(self.program.maybe)
+        if role is None and not maybe:
+            if value is not None or not word.known:
+                return None
+            self._flag(name)
+            return 0
+        if value is None and maybe:
+            self.options.append((name, None))
+            return 0
+        if value is not None:
+            # The value of a pattern stays in its option, whatever fits; only text may be one.
+            if not word.known and not (word.kind is WordKind.GLOB and (maybe or role is Role.TEXT)):
+                return None
+            self._value(name, replace(value, home=value.text.startswith("~/") and bool(glued)), role or Role.TEXT)
+            return 0
+        if following is None or following.kind not in (WordKind.LITERAL, WordKind.PIPE):
+            return None  # a pattern there may be several words, of which only the first is the value
+        self._value(name, following, role or Role.TEXT)
+        if self.operands and self.program.operands and not self.program.subcommands:
+            # Where the first operand ends the options, as on some systems, this word is an operand.
+            self.uses.append(Use(self.program.operands[-1], following))
+        return 1
+
+    def _flag(self, name: str) -> None:
+        self.options.append((name, None))
+        self.acts = self.acts or name in _names(self.program.acts)
+
+    def _value(self, name: str, value: Word, role: Role) -> None:
+        self.options.append((name, value))
+        if role is not Role.TEXT:
+            self.uses.append(Use(role, value))
+
+    def parsed(self) -> Parsed | None:
+        """All of it, the operands by their roles; None where there are more than the grammar has."""
+        program, operands = self.program, tuple(self.operands)
+        given = {name for name, _ in self.options}
+        replaced = bool(given & _names(program.unless))
+        roles = program.operands[1:] if replaced and program.last is None else program.operands
+        if operands and (not roles or (program.most is not None and len(operands) > program.most)):
+            return None
+        uses = list(self.uses)
+        for number, word in enumerate(operands):
+            role = roles[min(number, len(roles) - 1)]
+            if program.last is not None and not replaced and number and number == len(operands) - 1:
+                role = program.last
+            uses.append(Use(self._deepened(role, given), word))
+        fixed = len(roles) - 1
+        if program.default and roles and len(operands) <= fixed:
+            role = self._deepened(roles[-1], given)
+            if not program.tree or role in _RECURSIVE:
+                uses.append(Use(role, HERE))
+        return Parsed(program, tuple(self.options), operands, tuple(uses), self.acts, tuple(self.turning))
+
+    def _deepened(self, role: Role, given: set[str]) -> Role:
+        if role in (Role.READ, Role.TREE) and given & _names(self.program.follow):
+            return Role.FOLLOWED
+        return Role.TREE if role is Role.READ and given & _names(self.program.tree) else role
+
+
+def _is_option(word: Word) -> bool:
+    return word.text.startswith("-") and word.text != "-" and word.kind is not WordKind.PIPE and not word.home
+
+
+def _valued(program: Program) -> bool:
+    return bool(program.texts or program.reads or program.writes or program.executes or program.commands)
+
+
+@cache
+def _names(text: str) -> frozenset[str]:
+    """The names of options in a text such as "ab --all -name"."""
+    return frozenset(_each_name(text))
+
+
+def _each_name(text: str) -> Iterator[str]:
+    for part in text.split():
+        if part.startswith("-"):
+            yield part
+        else:
+            yield from (f"-{letter}" for letter in part)
+
+
+def _kinds(program: Program) -> Mapping[str, Role | None]:
+    """The role of the value of every option; None: it has no value, or need not have one."""
+    return _kinds_of(
+        program.flags + " " + program.acts + " " + program.maybe + " " + program.tree + " " + program.follow,
+        program.texts,
+        program.lists,
+        program.reads,
+        program.writes,
+        program.executes,
+        program.commands,
+    )
+
+
+@cache
+def _kinds_of(
+    flags: str, texts: str, lists: str, reads: str, writes: str, executes: str, commands: str
+) -> Mapping[str, Role | None]:
+    kinds: dict[str, Role | None] = dict.fromkeys(_names(flags))
+    for names, role in (
+        (texts, Role.TEXT),
+        (lists, Role.LIST),
+        (reads, Role.READ),
+        (writes, Role.WRITE),
+        (executes, Role.EXECUTE),
+        (commands, Role.COMMAND),
+    ):
+        kinds.update(dict.fromkeys(_names(names), role))
+    return MappingProxyType(kinds)
