@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,14 @@ from harness.executor.dispatching import Dispatching
 from harness.executor.hooking import Hooking, with_words, words_of
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
-from harness.executor.permission_places import places_of
+from harness.executor.permission_places import disk_of
 from harness.executor.programs import failed_program
 from harness.executor.time_limits import StillRuns, TimeLimits
 from harness.hooks import Combined, in_one_line
 from harness.model import hook_texts, prompt
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
 from harness.processes import Processes
+from harness.threads import in_thread
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import fitted
 from harness.tools.tool import Tool, ToolContext, ToolResult, category_of, shorten_line
@@ -204,7 +206,7 @@ class ToolCalls:
             return None
         arguments, preview = checked
         request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
-        request = replace(request, places=places_of(self._permissions, request))
+        request = replace(request, disk=await in_thread(partial(disk_of, self._permissions, request)))
         decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
@@ -330,7 +332,10 @@ class ToolCalls:
         )
 
     def _context(self, call: ToolCall) -> ToolContext:
-        return ToolContext(self._workspace, self._outputs, call.id, self._processes)
+        return ToolContext(
+            *(self._workspace, self._outputs, call.id, self._processes),
+            withholds=lambda path, content: self._permissions.withholds(path, content=content),
+        )
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────
 

@@ -77,6 +77,8 @@ class ToolContext:
     call_id: str
     processes: Processes = field(default_factory=Processes)
     """Starts the call's child processes."""
+    withholds: Callable[[str, bool], bool] = lambda path, content: False
+    """A search leaves this file out, given by its real path: its content, or (False) its name as well."""
 
     @property
     def output_file(self) -> Path:

@@ -13,6 +13,7 @@ from harness.permissions import (
     Verdict,
     parse_rule,
 )
+from harness.permissions.disk import Disk
 from harness.tools.tool import Effect
 from tests.permissions.test_verdicts import AROUND, bash, decided, permissions
 
@@ -21,7 +22,7 @@ def file_call(tool: str, path: str, real: str = "") -> PermissionRequest:
     """A call of a file tool; `real` is where the path leads, if links do not lead where it says."""
     effect = Effect.WRITE if tool in ("write_file", "edit_file") else Effect.READ
     joined = AROUND.joined(path, AROUND.workspace)
-    return PermissionRequest("1", tool, effect, path, "", {"path": path}, places={joined: (real,)} if real else {})
+    return PermissionRequest("1", tool, effect, path, "", {"path": path}, disk=Disk({joined: (real,)} if real else {}))
 
 
 # ── how they are written ────────────────────────────────────────────────────────────────────────

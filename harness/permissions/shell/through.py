@@ -27,6 +27,8 @@ class Run:
     """Whoever allows the command around it has allowed this one, unless it is dangerous."""
     limited: bool = False
     """It is ended after a while, if it has not ended by then."""
+    fed_by: tuple[Simple, ...] = ()
+    """The pipeline that lists what its words that are not known stand for: before xargs, or the find around it."""
 
 
 def runs_of(line: str) -> tuple[Run, ...]:
