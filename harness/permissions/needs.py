@@ -2,14 +2,14 @@
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
-from harness.permissions.dangerous import dangers, without_global_options
+from harness.permissions.dangerous import dangers, dangers_of, without_global_options
 from harness.permissions.harmless import READERS, harmless_assignment, looks
 from harness.permissions.names import names
 from harness.permissions.options import Arguments
-from harness.permissions.shell.through import SHELLS, TEXT_RUNNERS, Run, base_name, runs_of
+from harness.permissions.shell.through import Run, base_name, runs_of
 from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind
 from harness.permissions.surroundings import HARMLESS_TARGETS, Surroundings
 from harness.permissions.values import PermissionRequest
@@ -111,14 +111,13 @@ class _Line:
         if name in ("cd", "pushd", "popd"):
             yield from self._change_folder(simple, name)
             return
-        understood = run.transparent and name in (*SHELLS, *TEXT_RUNNERS)
         yield Need(
             NeedKind.COMMAND,
             simple.text,
             words=simple.words,
             assignments=simple.assignments,
             looks=looking is not None and not self._lost,
-            dangers=dangers(replace(simple, words=()) if understood else simple),
+            dangers=dangers_of(run),
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
         if looking is not None:
