@@ -26,8 +26,8 @@ class Listing:
     names: tuple[str, ...] = ()
     """Patterns for the last part of the names; none: any."""
     tracked: bool = False
-    nul: bool = False
-    """The names are ended by null bytes, so that no name can be taken for two."""
+    whole: bool = False
+    """No name can be taken for two: each is ended by a null byte, or handed on by find itself."""
 
 
 _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -72,7 +72,7 @@ def listing(pipeline: tuple[Simple, ...]) -> Listing | None:
         return None
     first, *others = pipeline
     found = _listed_by(first)
-    return found if found is not None and all(_selects(one, nul=found.nul) for one in others) else None
+    return found if found is not None and all(_selects(one, whole=found.whole) for one in others) else None
 
 
 def _listed_by(simple: Simple) -> Listing | None:
@@ -84,15 +84,15 @@ def _listed_by(simple: Simple) -> Listing | None:
         search = search_of(simple.words[1:])
         if search is None:
             return None
-        nul = any(word.text == "-print0" for word in simple.words)
-        return Listing(search.roots or (Word("."),), search.names, nul=nul)
+        whole = any(word.text in ("-print0", "-exec", "-execdir") for word in simple.words)
+        return Listing(search.roots or (Word("."),), search.names, whole=whole)
     if program == "git":
         patterns = listing_of(parsed)
-        nul = parsed.has("z")
-        return None if patterns is None else Listing((Word("."),), _last_parts(patterns), tracked=True, nul=nul)
+        whole = parsed.has("z")
+        return None if patterns is None else Listing((Word("."),), _last_parts(patterns), tracked=True, whole=whole)
     if program in ("grep", "egrep", "fgrep", "rg") and parsed.has("l L --files-with-matches --files-without-match --files"):
         roots = tuple(use.word for use in parsed.uses if use.role in (Role.TREE, Role.FOLLOWED, Role.READ, Role.LIST))
-        return Listing(roots, nul=parsed.has("Z 0 --null")) if roots else None
+        return Listing(roots, whole=parsed.has("Z 0 --null")) if roots else None
     return None
 
 
@@ -102,17 +102,17 @@ def _last_parts(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return names if all("*" in name for name in names) else ()
 
 
-def _selects(simple: Simple, *, nul: bool) -> bool:
+def _selects(simple: Simple, *, whole: bool) -> bool:
     """It prints only whole lines of its input."""
     program, parsed = simple.program, _parsed(simple)
     if program is None or parsed is None or not parsed.looks:
         return False
     if program in ("grep", "egrep", "fgrep"):
         read = any(use.role is not Role.TEXT for use in parsed.uses)
-        return not read and not nul and not parsed.has("o n c b H l L Z T A B C --only-matching --line-number --count")
+        return not read and not whole and not parsed.has("o n c b H l L Z T A B C --only-matching --line-number --count")
     if program in ("sort", "uniq") and parsed.has("c --count"):
         return False
-    return program in _SELECTING and not parsed.operands and not nul and not parsed.has("b n v A E T --number")
+    return program in _SELECTING and not parsed.operands and not whole and not parsed.has("b n v A E T --number")
 
 
 def _parsed(simple: Simple) -> Parsed | None:

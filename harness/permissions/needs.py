@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
-from harness.permissions.dangerous import dangers, without_global_options
+from harness.permissions.dangerous import dangers, dangers_of, without_global_options
 from harness.permissions.disk import Questions, Tree
 from harness.permissions.listing import Listing, listing, searched_names
 from harness.permissions.options import Arguments
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
 from harness.permissions.programs.grammar import LOOKING
-from harness.permissions.shell.through import SHELLS, TEXT_RUNNERS, Run, base_name, runs_of
+from harness.permissions.shell.through import Run, base_name, runs_of
 from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind
 from harness.permissions.surroundings import HARMLESS_SOURCES, HARMLESS_TARGETS, Surroundings
 from harness.permissions.values import PermissionRequest
@@ -160,7 +160,6 @@ class _Line:
             return
         found = _Understood.of(run, name)
         looks = found is not None and self._only_looks(run, found.parsed) and not shows
-        understood = run.transparent and name in (*SHELLS, *TEXT_RUNNERS)
         yield Need(
             NeedKind.COMMAND,
             simple.text,
@@ -168,7 +167,7 @@ class _Line:
             assignments=simple.assignments,
             looks=looks,
             shows=shows,
-            dangers=dangers(replace(simple, words=()) if understood else simple),
+            dangers=dangers_of(run),
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
         yield from self._of_words(simple, name, None if found is None else found, looks=looks)
@@ -264,7 +263,7 @@ class _Line:
             paths = self._joined(root)
             trees = tuple(Tree(path, listed.names, links=True, tracked=listed.tracked) for path in paths)
             yield Need(
-                *(kind, shown), words=simple.words, paths=paths, trees=trees, listed=not listed.nul, implied=True
+                *(kind, shown), words=simple.words, paths=paths, trees=trees, listed=not listed.whole, implied=True
             )
 
     def _redirect(self, redirect: Redirect) -> Need:
@@ -316,12 +315,12 @@ class _Understood:
         listings: dict[Word, Listing] = {}
         words = []
         for word in run.simple.words[1:]:
-            found = listing(word.listed_by or (run.fed_by if word.kind is WordKind.UNKNOWN else ()))
-            if found is None or word.kind is not WordKind.UNKNOWN:
+            found = listing(word.listed_by) if word.kind is WordKind.UNKNOWN else None
+            if found is None:
                 words.append(word)
             else:
                 mark = Word(f"\0{next(numbers)}")
-                listings[mark] = found
+                listings[mark] = replace(found, whole=found.whole and word.whole)
                 words.append(mark)
         parsed = parse(program, tuple(words))
         return None if parsed is None else cls(parsed, listings)
