@@ -82,9 +82,9 @@ def _listed_by(simple: Simple) -> Listing | None:
         return None
     if program == "find":
         search = search_of(simple.words[1:])
-        if search is None:
+        if search is None or any(word.text.startswith(("-exec", "-ok", "-printf", "-ls")) for word in simple.words):
             return None
-        whole = any(word.text in ("-print0", "-exec", "-execdir") for word in simple.words)
+        whole = any(word.text == "-print0" for word in simple.words)
         return Listing(search.roots or (Word("."),), search.names, whole=whole)
     if program == "git":
         patterns = listing_of(parsed)

@@ -555,9 +555,10 @@ def _found(simple: Simple, name: str, at: _Depth) -> Iterator[Run]:
         name != "find" and any(word.text not in _EXEC and re.match(r"-\w*[xX]|--exec", word.text) for word in words)
     )
     yield Run(simple, opaque=hidden)
-    file = replace(ANYTHING, listed_by=(simple,), whole=True)
     for number, word in enumerate(words):
         if word.text in _EXEC:
+            before = Simple((simple.words[0], *words[:number], Word("-print0")), simple.assignments)
+            file = replace(ANYTHING, listed_by=(before,), whole=True)
             command: list[Word] = []
             for inner in words[number + 1 :]:
                 if inner.text in (";", "+"):
