@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.checkpoints.git import GitError, ask
-from harness.git_safety import complaint_about
+from harness.git_safety import password_in_config, programs_in_config
 from harness.permissions import PermissionRequest, Permissions
 from harness.permissions.disk import Contents, Disk, Tree
 from harness.regular_file import read_regular
@@ -30,7 +30,7 @@ def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
     """The answers to what the decision wants to know. What is too much to look up is left out, and so counts as not
     known."""
     asked = permissions.questions(request)
-    places = {path: (_real(path),) for path in asked.paths}
+    places: dict[str, tuple[str, ...]] = {path: (_real(path),) for path in asked.paths}
     matches = {}
     for pattern in asked.patterns:
         if (found := _matches(pattern)) is not None:
@@ -41,8 +41,17 @@ def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
         matches,
         {tree: _in_time(tree, permissions.matters) for tree in asked.trees},
         frozenset(filter(os.path.lexists, asked.programs)),
-        {folder: complaint_about(Path(folder)) or "" for folder in asked.repositories},
+        {folder: _trouble(Path(folder)) for folder in asked.repositories},
     )
+
+
+def _trouble(folder: Path) -> str:
+    """Why git must not run in a folder unasked; empty where nothing is the matter."""
+    if program := programs_in_config(folder):
+        return f"the repository has a configuration that may run a program: {program}"
+    if password := password_in_config(folder):
+        return f"the configuration of the repository holds a password: {password}"
+    return ""
 
 
 def _real(path: str) -> str:
@@ -64,7 +73,8 @@ def _matches(pattern: str) -> set[str] | None:
     for part in filter(None, pattern.split("/")):
         if _WILD.search(part):
             fits = re.compile(_part_regex(part), re.DOTALL).fullmatch
-            following = {f"{folder.rstrip('/')}/{name}" for folder in found for name in _names(folder, part) if fits(name)}
+            names = ((folder.rstrip("/"), name) for folder in found for name in _names(folder, part))
+            following = {f"{folder}/{name}" for folder, name in names if fits(name)}
         else:
             following = {f"{folder.rstrip('/')}/{part}" for folder in found}
             following = following if len(following) == 1 else set(filter(os.path.lexists, following))
@@ -113,7 +123,7 @@ def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRI
     odd = ""
     complete = True
     end = time.monotonic() + LONGEST_S
-    entries = _tracked(root) if tree.tracked else _walk(root, hidden=tree.hidden)
+    entries = _tracked(root, from_top=tree.from_top) if tree.tracked else _walk(root, hidden=tree.hidden)
     for number, (path, is_link) in enumerate(entries):
         if number >= most or (number % 512 == 0 and time.monotonic() > end):
             return Contents(tuple(sorted(files)), complete=False, odd=odd)
@@ -166,9 +176,10 @@ def _brings_back(folder: str) -> bool:
     return False
 
 
-def _tracked(folder: str) -> Iterator[tuple[str, bool]]:
+def _tracked(folder: str, *, from_top: bool) -> Iterator[tuple[str, bool]]:
     """Every file below a folder that git tracks, wherever its index says that it is. Raises GitError."""
-    listed = ask("ls-files", "-z", cwd=Path(folder), time_s=LONGEST_S, fine=(0, 128)).printed
+    options = ("--full-name", "--", ":/") if from_top else ()
+    listed = ask("ls-files", "-z", *options, cwd=Path(folder), time_s=LONGEST_S, fine=(0, 128)).printed
     for name in filter(None, os.fsdecode(listed).split("\0")):
         path = os.path.normpath(f"{folder}/{name}")
         yield path, _real(path) != path

@@ -334,7 +334,7 @@ class ToolCalls:
     def _context(self, call: ToolCall) -> ToolContext:
         return ToolContext(
             *(self._workspace, self._outputs, call.id, self._processes),
-            withholds=lambda path, content: self._permissions.withholds(path, content=content),
+            withholds=self._permissions.withholds,
         )
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.hooks import Verdict
 from harness.permissions.disk import Contents, Disk, Questions
 from harness.permissions.needs import Need, NeedKind, needs_of, questions_of
 from harness.permissions.offers import offer
-from harness.permissions.rules import Match, PermissionRule, Scope, parse_rule
+from harness.permissions.rules import READ, Match, PermissionRule, Scope, parse_rule
 from harness.permissions.surroundings import Surroundings, leads_to
 from harness.permissions.values import PermissionRequest
 from harness.permissions.variables import harmless_assignment
@@ -71,7 +71,10 @@ class RuleBook:
 
     def questions(self, request: PermissionRequest) -> Questions:
         """What has to be looked up on the disk before `judge` knows all it could."""
-        return questions_of(needs_of(request, self.around))
+        asked = questions_of(needs_of(request, self.around))
+        if any(rule.verdict is not Verdict.ALLOW and rule.subject == READ for rule in self._rules):
+            return asked
+        return replace(asked, trees=frozenset(tree for tree in asked.trees if not tree.changes))
 
     def matters(self, path: str) -> bool:
         """A file found in a folder, by its real absolute path, has to be named in the answer to `questions`."""
@@ -79,10 +82,7 @@ class RuleBook:
 
     def withholds(self, path: str) -> bool:
         """A rule keeps a search out of this file: it denies reading it, or wants a person to be asked."""
-        return any(
-            rule.verdict is not Verdict.ALLOW and rule.touches_read(path)
-            for rule in self._rules
-        )
+        return any(rule.verdict is not Verdict.ALLOW and rule.touches_read(path) for rule in self._rules)
 
     def judge(self, request: PermissionRequest) -> Judgement:
         """What is to be said about a call."""
@@ -107,8 +107,7 @@ class RuleBook:
         offers = [] if dangers else [offer(need, self.around) for need, _ in missing]
         return Judgement(
             perhaps_denied=self._met(Verdict.DENY, needs, disk, Match.MAYBE),
-            asked=self._met(Verdict.ASK, needs, disk, Match.YES)
-            or self._met(Verdict.ASK, needs, disk, Match.MAYBE),
+            asked=self._met(Verdict.ASK, needs, disk, Match.YES) or self._met(Verdict.ASK, needs, disk, Match.MAYBE),
             dangers=tuple(dangers),
             missing=_missing(missing, request),
             allowed=used[0].told() + " allows it" if used else "it only looks",
@@ -181,6 +180,8 @@ class RuleBook:
     def _tree_problem(self, need: Need, disk: Disk) -> _Problem | None:
         """What is the matter with the files below a folder."""
         for tree in need.trees:
+            if tree.changes:
+                continue
             contents = disk.trees.get(tree, Contents(complete=False))
             if not contents.complete:
                 return _Problem("which files it reads there, is not known")
@@ -193,6 +194,7 @@ class RuleBook:
             if not all(map(self.around.inside, contents.files)):
                 return _Problem("a link leads outside the workspace")
         return None
+
     def _named_outside(self, need: Need, disk: Disk) -> bool:
         """A rule about writing names this very place, so that its pattern may count."""
         return any(

@@ -1,4 +1,4 @@
-"""What only the disk knows about a call: the questions before a decision, and the answers that come with the request."""
+"""What only the disk knows about a call: questions before a decision, and the answers that come with the request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +16,10 @@ class Tree:
     """Links inside it are followed."""
     tracked: bool = False
     """Only files that git tracks."""
+    from_top: bool = False
+    """With `tracked`: the names that git gives them from the top of the repository, taken from this folder."""
+    changes: bool = False
+    """What git shows of them is their history, so that places for keys do not count, only rules."""
     hidden: bool = True
     """Files and folders whose names begin with a dot count, too."""
 

@@ -11,11 +11,18 @@ from types import MappingProxyType
 from harness.permissions.programs import PROGRAMS, Parsed, Role, parse
 from harness.permissions.programs.expressions import search_of
 from harness.permissions.programs.git import listing_of
+from harness.permissions.programs.grammar import HERE
 from harness.permissions.shell.words import Simple, Word
 from harness.permissions.variables import harmless_assignment
 
 _SELECTING = frozenset({"head", "tail", "sort", "uniq", "tac", "shuf", "cat"})
 """Programs that print some of the lines that they read, and no others."""
+
+
+_NAMES_ONLY = "l L --files-with-matches --files-without-match --files"
+"""Options of grep and rg with which they print names of files."""
+_OTHER_LINES = "o n c b H l L Z T A B C --only-matching --line-number --count"
+"""Options of grep with which it prints something else than some of its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,8 @@ class Listing:
     names: tuple[str, ...] = ()
     """Patterns for the last part of the names; none: any."""
     tracked: bool = False
+    from_top: bool = False
+    """The names count from the top of the repository, wherever the command runs."""
     whole: bool = False
     """No name can be taken for two: each is ended by a null byte, or handed on by find itself."""
 
@@ -66,9 +75,7 @@ def searched_names(parsed: Parsed) -> tuple[str, ...]:
 
 def listing(pipeline: tuple[Simple, ...]) -> Listing | None:
     """What a pipeline lists; None where that cannot be told from its words."""
-    if not pipeline or any(
-        one.redirects or not all(map(harmless_assignment, one.assignments)) for one in pipeline[1:]
-    ):
+    if not pipeline or any(one.redirects or not all(map(harmless_assignment, one.assignments)) for one in pipeline[1:]):
         return None
     first, *others = pipeline
     found = _listed_by(first)
@@ -85,12 +92,15 @@ def _listed_by(simple: Simple) -> Listing | None:
         if search is None or any(word.text.startswith(("-exec", "-ok", "-printf", "-ls")) for word in simple.words):
             return None
         whole = any(word.text == "-print0" for word in simple.words)
-        return Listing(search.roots or (Word("."),), search.names, whole=whole)
+        return Listing(search.roots or (HERE,), search.names, whole=whole)
     if program == "git":
-        patterns = listing_of(parsed)
-        whole = parsed.has("z")
-        return None if patterns is None else Listing((Word("."),), _last_parts(patterns), tracked=True, whole=whole)
-    if program in ("grep", "egrep", "fgrep", "rg") and parsed.has("l L --files-with-matches --files-without-match --files"):
+        tracked = listing_of(parsed)
+        if tracked is None or parsed.folder is not None:
+            return None
+        names = _last_parts(tracked.patterns)
+        whole = parsed.has("z --null")
+        return Listing((HERE,), names, tracked=True, from_top=tracked.top, whole=whole)
+    if program in ("grep", "egrep", "fgrep", "rg") and parsed.has(_NAMES_ONLY):
         roots = tuple(use.word for use in parsed.uses if use.role in (Role.TREE, Role.FOLLOWED, Role.READ, Role.LIST))
         return Listing(roots, whole=parsed.has("Z 0 --null")) if roots else None
     return None
@@ -109,7 +119,7 @@ def _selects(simple: Simple, *, whole: bool) -> bool:
         return False
     if program in ("grep", "egrep", "fgrep"):
         read = any(use.role is not Role.TEXT for use in parsed.uses)
-        return not read and not whole and not parsed.has("o n c b H l L Z T A B C --only-matching --line-number --count")
+        return not read and not whole and not parsed.has(_OTHER_LINES)
     if program in ("sort", "uniq") and parsed.has("c --count"):
         return False
     return program in _SELECTING and not parsed.operands and not whole and not parsed.has("b n v A E T --number")

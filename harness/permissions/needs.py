@@ -11,7 +11,7 @@ from harness.permissions.disk import Questions, Tree
 from harness.permissions.listing import Listing, listing, searched_names
 from harness.permissions.options import Arguments
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
-from harness.permissions.programs.grammar import LOOKING
+from harness.permissions.programs.grammar import HERE, LOOKING
 from harness.permissions.shell.through import Run, base_name, runs_of
 from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind
 from harness.permissions.surroundings import HARMLESS_SOURCES, HARMLESS_TARGETS, Surroundings
@@ -52,11 +52,11 @@ _KINDS = {
     Role.READ: NeedKind.READ,
     Role.TREE: NeedKind.TREE,
     Role.FOLLOWED: NeedKind.TREE,
+    Role.TRACKED: NeedKind.TREE,
+    Role.CHANGED: NeedKind.TREE,
     Role.WRITE: NeedKind.WRITE,
     Role.EXECUTE: NeedKind.EXECUTE,
 }
-if hasattr(Role, "TRACKED"):
-    _KINDS[Role.TRACKED] = NeedKind.TREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +150,8 @@ class _Line:
         shows = tuple(name for name in simple.variables if not (showable(name) or name in self._assigned))
         if not simple.words:
             if shows or not all(map(harmless_assignment, simple.assignments)):
-                yield Need(
-                    *(NeedKind.COMMAND, simple.text), assignments=simple.assignments, shows=shows, dangers=dangers(simple)
-                )
+                kind, dangerous = NeedKind.COMMAND, dangers(simple)
+                yield Need(kind, simple.text, assignments=simple.assignments, shows=shows, dangers=dangerous)
             return
         name = base_name(simple.words[0].text)
         if name in ("cd", "pushd", "popd"):
@@ -219,7 +218,10 @@ class _Line:
             files = tuple(f"{folder}/{name}" for folder in self._around.programs_inside)
             yield Need(NeedKind.PROGRAM, simple.words[0].text, words=simple.words, paths=files, implied=True)
         if name == "git":
-            yield Need(NeedKind.REPOSITORY, simple.text, words=simple.words, paths=tuple(self._folders), implied=True)
+            folder = parsed.folder if parsed is not None and parsed.folder is not None else HERE
+            yield Need(
+                *(NeedKind.REPOSITORY, simple.text), words=simple.words, paths=self._joined(folder), implied=True
+            )
 
     # ── paths ───────────────────────────────────────────────────────────────────────────────────
 
@@ -255,13 +257,16 @@ class _Line:
 
     def _listed(self, role: Role, word: Word, listed: Listing, simple: Simple) -> Iterator[Need]:
         shown = " ".join(root.text for root in listed.roots)
-        kind = NeedKind.TREE if role in LOOKING and role not in (Role.TEXT, Role.LIST) else _KINDS.get(role, NeedKind.LIST)
+        content = role in LOOKING and role not in (Role.TEXT, Role.LIST)
+        kind = NeedKind.TREE if content else _KINDS.get(role, NeedKind.LIST)
         if role not in LOOKING:
             yield Need(kind, shown, words=simple.words, implied=True)
             return
         for root in listed.roots:
             paths = self._joined(root)
-            trees = tuple(Tree(path, listed.names, links=True, tracked=listed.tracked) for path in paths)
+            trees = tuple(
+                Tree(path, listed.names, links=True, tracked=listed.tracked, from_top=listed.from_top) for path in paths
+            )
             yield Need(
                 *(kind, shown), words=simple.words, paths=paths, trees=trees, listed=not listed.whole, implied=True
             )
@@ -334,7 +339,8 @@ def _trees(paths: tuple[str, ...], role: Role, parsed: Parsed) -> Iterator[Tree]
                 path,
                 searched_names(parsed),
                 links=role is Role.FOLLOWED,
-                tracked=role.name == "TRACKED",
+                tracked=role in (Role.TRACKED, Role.CHANGED),
+                changes=role is Role.CHANGED,
                 hidden=not parsed.skips_hidden,
             )
 

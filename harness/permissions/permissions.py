@@ -44,7 +44,7 @@ class Permissions:
         return self.book is not None and self.book.matters(path)
 
     def withholds(self, path: str, *, content: bool) -> bool:
-        """A search of a tool leaves this file out: a rule is about it, or its `content` may be keys and nobody is asked."""
+        """A search of a tool leaves this file out: a rule is about it, or its `content` may be keys."""
         if self.book is None:
             return False
         keys = content and self.mode is not Mode.YOLO and self.book.around.key_inside(path)

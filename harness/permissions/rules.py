@@ -162,7 +162,7 @@ class PermissionRule:
         wanted = {READ: READS, WRITE: {NeedKind.WRITE}}.get(self.subject, set())
         if self.path is None or need.kind not in wanted or not need.paths:
             return False
-        found = [disk.trees.get(tree, Contents(complete=False)) for tree in need.trees]
+        found = [disk.trees.get(tree, Contents(complete=False)) for tree in need.trees if not tree.changes]
         if not all(contents.complete for contents in found):
             return False
         real = [lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1]]
@@ -189,7 +189,7 @@ class PermissionRule:
         return Match.MAYBE if above or unknown or not all(contents.complete for contents in found) else Match.NO
 
     def _is_below(self, lead: str) -> bool:
-        """The folder of the pattern is inside this one, so that removing or moving it changes what the rule is about."""
+        """The folder of the pattern is inside this one, so that moving it changes what the rule is about."""
         assert self.path is not None
         folder = self.path.folder.casefold()
         return folder != "/" and folder.startswith(f"{lead.casefold().rstrip('/')}/")

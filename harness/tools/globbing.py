@@ -59,7 +59,7 @@ def _glob(context: ToolContext, arguments: GlobArguments, most_files: int, stop:
     matcher = compile_glob(arguments.pattern)
     start = len(f"{base}/".replace("//", "/"))
     fitting = (path for path in walk_files(base, workspace.root, stop.is_set) if matcher.fullmatch(path, start))
-    found = [Path(path) for path in fitting if not context.withholds(without_link(path), False)]
+    found = [Path(path) for path in fitting if not context.withholds(without_link(path), content=False)]
     if not found:
         deeper = "" if "/" in arguments.pattern or "**" in arguments.pattern else f" Deeper: **/{arguments.pattern}"
         return ToolResult(f"No file matches {arguments.pattern} in {arguments.path}.{deeper}", summary="no file")

@@ -111,7 +111,9 @@ async def _grep(
 
 def _withheld(context: ToolContext, arguments: GrepArguments, path: str) -> bool:
     """A file below the folder that is searched may be kept out of it; one that the call names was decided about."""
-    return path != str(context.workspace.resolve(arguments.path)) and context.withholds(without_link(path), True)
+    return path != str(context.workspace.resolve(arguments.path)) and context.withholds(
+        without_link(path), content=True
+    )
 
 
 def _told(context: ToolContext, withheld: list[str]) -> str:

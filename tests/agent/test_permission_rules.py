@@ -174,7 +174,9 @@ async def test_a_search_leaves_out_places_for_keys_unless_everything_is_allowed(
 
 
 async def test_a_denial_for_a_folder_leaves_a_look_elsewhere_alone(tmp_path: Path) -> None:
-    script = calls(call("grep", pattern="x"), call("glob", pattern="*"), bash("ls"), bash("grep -r x src")) + says("Ok.")
+    script = calls(call("grep", pattern="x"), call("glob", pattern="*"), bash("ls"), bash("grep -r x src")) + says(
+        "Ok."
+    )
     async with stage(tmp_path, script, permission_mode="ask", permissions_deny=["read(secrets/**)"]) as here:
         for name in ("secrets", "src"):
             (here.workspace / name).mkdir()

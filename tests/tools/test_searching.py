@@ -354,7 +354,11 @@ async def test_a_search_leaves_no_file_behind_it(context: ToolContext, root: Pat
 
 def withholding(context: ToolContext, *, names: bool = False) -> ToolContext:
     """A context in which `.env` files are withheld: what they hold, and with `names` that they are there."""
-    return replace(context, withholds=lambda path, content: path.endswith(".env") and (content or names))
+
+    def withholds(path: str, *, content: bool) -> bool:
+        return path.endswith(".env") and (content or names)
+
+    return replace(context, withholds=withholds)
 
 
 async def test_grep_leaves_out_what_is_withheld_and_says_so(context: ToolContext, root: Path) -> None:

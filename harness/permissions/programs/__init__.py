@@ -20,7 +20,6 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
 """Every program whose words are known, by its bare name."""
 
 
-
 def looks(simple: Simple, *, limited: bool = False) -> bool:
     """A command does nothing but look, and ends by itself or, where it is `limited`, by something else.
 
