@@ -73,6 +73,8 @@ class Allow:
     """What a person would have been asked about, and was not; empty where there is nothing."""
     not_kept: str = ""
     """A sentence about a rule that was to be kept and is not; empty where nothing went wrong."""
+    only_looks: bool = False
+    """It runs without a question because it changes nothing, and is held to that where the system can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,12 +47,17 @@ _NAMED = re.compile(
     r"(?m)(?:^|: )([^:\s][^:\n]{0,200}): "
     r"(?:command not found|not found|No such file or directory|Permission denied|Is a directory|cannot execute\b.*)$"
 )
+_REFUSED = re.compile("Permission denied|Read-only file system|Operation not permitted|PermissionError")
 _FIRST_WORD = re.compile(r"\s*(?:\w+=\S*\s+)*([^\s;&|<>()]+)")
 
 ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
 BESIDE = (
     "With `background` the call returns at once and the command goes on beside your other work: for servers, and for "
     "what takes long while you can do something else. Do not use `&` for that."
+)
+READ_ONLY = (
+    "\n[The command ran read-only, because it only looks and nobody was asked. If it was refused a write that it "
+    "needs, the user can allow it with a rule: /permissions allow bash(COMMAND)]"
 )
 
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
@@ -137,7 +142,7 @@ def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _begin(background: Background, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
-    row = await background.start(arguments.command, context.call_id, arguments.timeout)
+    row = await background.start(arguments.command, context.call_id, arguments.timeout, read_only=context.only_looks)
     match row.state:
         case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
             text = f"The command was not started: {row.reason}"
@@ -157,6 +162,7 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
             environment=shell_environment(os.environ),
             sink=output.feed,
             limits=limits,
+            read_only=context.only_looks,
         )
     except OSError as error:
         output.finish()
@@ -171,12 +177,20 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
         raise
     outcome, summary, category = judge(finished, limits.time_s)
     footer = "\n\n" + _footer(finished, summary)
-    text = output.text(reserve=len(footer))
+    hint = READ_ONLY if context.only_looks and finished.exit_code and _is_held_to_looking() else ""
+    text = output.text(reserve=len(footer) + len(hint))
+    footer += hint if _REFUSED.search(text) else ""
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
     detail, lines = output.beginning(DETAIL_CHARACTERS)
     return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+
+
+def _is_held_to_looking() -> bool:
+    from harness.processes.read_only import landlock_version
+
+    return landlock_version() > 0
 
 
 def _missing(line: str, output: str) -> str:

@@ -77,6 +77,8 @@ class ToolContext:
     call_id: str
     processes: Processes = field(default_factory=Processes)
     """Starts the call's child processes."""
+    only_looks: bool = False
+    """The call runs without a question because it changes nothing; its child processes are held to that."""
 
     @property
     def output_file(self) -> Path:
