@@ -38,9 +38,9 @@ _SET_NO_NEW_PRIVS = 38
 
 _WRITE_FILE, _TRUNCATE, _IOCTL_DEV = 1 << 1, 1 << 14, 1 << 15
 _REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
-_REFER = 1 << 13
-_RIGHTS = {1: _WRITE_FILE | _REMOVE_AND_MAKE, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
-"""Every right to change something, by the version of Landlock that knows it first."""
+_RIGHTS = {1: _WRITE_FILE | _REMOVE_AND_MAKE, 3: _TRUNCATE, 5: _IOCTL_DEV}
+"""Every right to change something, by the version of Landlock that knows it first. To link or rename into another
+folder needs no mention: that is denied in every sandbox."""
 _SCOPES = 0b11
 """Abstract sockets and signals, since version 6."""
 _DEVICES = (Path("/dev/null"), Path("/dev/zero"))
