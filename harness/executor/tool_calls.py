@@ -67,6 +67,8 @@ class _Ready:
     arguments: object
     words: str = ""
     """What hooks want the model to read behind the result."""
+    only_looks: bool = False
+    """Nobody was asked, because it changes nothing."""
 
 
 class ToolCalls:
@@ -213,7 +215,7 @@ class ToolCalls:
         match decision:
             case Allow():
                 self._tell(decision)
-                return _Ready(call, tool, arguments, words)
+                return _Ready(call, tool, arguments, words, decision.only_looks)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -273,7 +275,9 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            result = await self._limits.run(tool, self._context(call), item.arguments)
+            result = await self._limits.run(
+                tool, replace(self._context(call), only_looks=item.only_looks), item.arguments
+            )
         except asyncio.CancelledError as cancelled:
             runs = isinstance(cancelled, StillRuns)
             text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED

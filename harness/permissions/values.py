@@ -71,10 +71,10 @@ class Allow:
     by: By = "default"
     dangerous: str = ""
     """What a person would have been asked about, and was not; empty where there is nothing."""
-    only_looks: bool = False
-    """It is a command line that nobody was asked about, because it does nothing but look."""
     not_kept: str = ""
     """A sentence about a rule that was to be kept and is not; empty where nothing went wrong."""
+    only_looks: bool = False
+    """It runs without a question because it changes nothing, and is held to that where the system can."""
 
 
 @dataclass(frozen=True, slots=True)

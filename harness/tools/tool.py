@@ -90,6 +90,8 @@ class ToolContext:
     """Starts the call's child processes."""
     withholds: Withholds = _nothing
     """Which files a search leaves out."""
+    only_looks: bool = False
+    """The call runs without a question because it changes nothing; its child processes are held to that."""
 
     @property
     def output_file(self) -> Path:
