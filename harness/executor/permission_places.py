@@ -41,17 +41,9 @@ def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
         matches,
         {tree: _in_time(tree, permissions.matters) for tree in asked.trees},
         frozenset(filter(os.path.lexists, asked.programs)),
-        {folder: _trouble(Path(folder)) for folder in asked.repositories},
+        {folder: programs_in_config(Path(folder)) or "" for folder in asked.repositories},
+        {folder: password_in_config(Path(folder)) or "" for folder in asked.addresses},
     )
-
-
-def _trouble(folder: Path) -> str:
-    """Why git must not run in a folder unasked; empty where nothing is the matter."""
-    if program := programs_in_config(folder):
-        return f"the repository has a configuration that may run a program: {program}"
-    if password := password_in_config(folder):
-        return f"the configuration of the repository holds a password: {password}"
-    return ""
 
 
 def _real(path: str) -> str:

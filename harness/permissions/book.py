@@ -149,7 +149,10 @@ class RuleBook:
                 return _Problem(f"{self.around.shown(min(found))} would run") if found else None
             case NeedKind.REPOSITORY:
                 why = next(filter(None, (disk.repositories.get(path, "") for path in need.paths)), "")
-                return _Problem(why) if why else None
+                return _Problem(f"the configuration of the repository may run a program: {why}") if why else None
+            case NeedKind.ADDRESSES:
+                key = next(filter(None, (disk.addresses.get(path, "") for path in need.paths)), "")
+                return _Problem(f"it shows the password in {key} of the repository", patterns=False) if key else None
             case _:
                 return self._path_problem(need, disk)
 

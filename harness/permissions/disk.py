@@ -48,6 +48,8 @@ class Questions:
     """Files that would run instead of a program of the system, if they exist."""
     repositories: frozenset[str] = frozenset()
     """Folders in which git would run."""
+    addresses: frozenset[str] = frozenset()
+    """Those in which it would show the addresses of the repository's configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Disk:
     """Those that exist."""
     repositories: Mapping[str, str] = field(default_factory=dict)
     """For a folder, why git must not run there unasked; empty where nothing is the matter."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """For a folder, the setting of the repository that holds a password; empty where none does."""
 
 
 UNKNOWN = Disk()

@@ -10,7 +10,8 @@ from harness.permissions.dangerous import dangers, dangers_of, without_global_op
 from harness.permissions.disk import Questions, Tree
 from harness.permissions.listing import Listing, listing, searched_names
 from harness.permissions.options import Arguments
-from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
+from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, Use, parse
+from harness.permissions.programs.git import CONFIG_FILE
 from harness.permissions.programs.grammar import HERE, LOOKING
 from harness.permissions.shell.through import Run, base_name, runs_of
 from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind
@@ -42,6 +43,8 @@ class NeedKind(Enum):
     """A file of the workspace would run under the name of a program of the system."""
     REPOSITORY = "repository"
     """git runs in a folder, and obeys the configuration of the repository there."""
+    ADDRESSES = "addresses"
+    """git shows the addresses of that configuration."""
     TOOL = "tool"
     UNREADABLE = "unreadable"
 
@@ -115,7 +118,7 @@ def questions_of(needs: tuple[Need, ...]) -> Questions:
     """Everything that has to be looked up before the needs can be judged."""
     by_kind = {
         kind: frozenset(path for need in needs if need.kind is kind for path in need.paths)
-        for kind in (NeedKind.PROGRAM, NeedKind.REPOSITORY)
+        for kind in (NeedKind.PROGRAM, NeedKind.REPOSITORY, NeedKind.ADDRESSES)
     }
     plain = [need for need in needs if need.kind not in by_kind]
     return Questions(
@@ -124,6 +127,7 @@ def questions_of(needs: tuple[Need, ...]) -> Questions:
         frozenset(tree for need in plain for tree in need.trees),
         by_kind[NeedKind.PROGRAM],
         by_kind[NeedKind.REPOSITORY],
+        by_kind[NeedKind.ADDRESSES],
     )
 
 
@@ -198,9 +202,9 @@ class _Line:
             elif use.role is Role.TEXT:
                 if use.word.kind is WordKind.GLOB:
                     yield from self._path(NeedKind.LIST, use.word, simple)
-            elif use.role is not Role.COMMAND:
+            elif use.role is not Role.COMMAND and not (looks and use is CONFIG_FILE):
                 turning = use.word in found.parsed.turning
-                yield from self._path(_KINDS[use.role], use.word, simple, use.role, found.parsed, turning=turning)
+                yield from self._path(_KINDS[use.role], use.word, simple, use, found.parsed, turning=turning)
 
     def _not_understood(self, simple: Simple, name: str, program: Program | None) -> Iterator[Need]:
         """Any of the words may be a path, and what becomes of it is not known."""
@@ -218,10 +222,10 @@ class _Line:
             files = tuple(f"{folder}/{name}" for folder in self._around.programs_inside)
             yield Need(NeedKind.PROGRAM, simple.words[0].text, words=simple.words, paths=files, implied=True)
         if name == "git":
-            folder = parsed.folder if parsed is not None and parsed.folder is not None else HERE
-            yield Need(
-                *(NeedKind.REPOSITORY, simple.text), words=simple.words, paths=self._joined(folder), implied=True
-            )
+            folders = self._joined(HERE if parsed is None or parsed.folder is None else parsed.folder)
+            yield Need(NeedKind.REPOSITORY, simple.text, words=simple.words, paths=folders, implied=True)
+            if parsed is not None and CONFIG_FILE in parsed.uses:
+                yield Need(NeedKind.ADDRESSES, simple.text, words=simple.words, paths=folders, implied=True)
 
     # ── paths ───────────────────────────────────────────────────────────────────────────────────
 
@@ -230,7 +234,7 @@ class _Line:
         kind: NeedKind,
         word: Word,
         simple: Simple,
-        role: Role | None = None,
+        use: Use | None = None,
         parsed: Parsed | None = None,
         *,
         turning: bool = False,
@@ -244,12 +248,14 @@ class _Line:
             yield Need(kind, text, words=simple.words, implied=True)
             return
         paths = self._joined(word)
+        if use is not None and use.top:
+            paths = tuple(dict.fromkeys((*paths, self._around.joined(text, self._around.workspace))))
         yield Need(
             *(kind, text),
             words=simple.words,
             paths=paths,
             pattern=word.kind is WordKind.GLOB,
-            trees=() if role is None or parsed is None else tuple(_trees(paths, role, parsed)),
+            trees=() if use is None or parsed is None else tuple(_trees(paths, use.role, parsed)),
             listed=word.split,
             turning=turning,
             implied=True,

@@ -87,7 +87,7 @@ class PermissionRule:
                 return self.exact and bool(need.words) and self._covers_command(need.words, ())
             case _ if self.subject == SHELL and need.kind is not NeedKind.UNREADABLE:
                 return bool(need.words) and self._covers_command(need.words, ())
-            case NeedKind.UNREADABLE | NeedKind.PROGRAM | NeedKind.REPOSITORY:
+            case NeedKind.UNREADABLE | NeedKind.PROGRAM | NeedKind.REPOSITORY | NeedKind.ADDRESSES:
                 return False
             case NeedKind.TOOL:
                 return self._is_about_tool(need)

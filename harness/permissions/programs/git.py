@@ -375,13 +375,14 @@ def _shows_a_plain_setting(parsed: Parsed) -> bool:
     return len(keys) == 1 and keys[0].known and _SHOWN_KEYS.fullmatch(keys[0].text) is not None
 
 
-_CONFIG_FILE = Use(Role.READ, Word(".git/config"), top=True)
+CONFIG_FILE = Use(Role.READ, Word(".git/config"), top=True)
+"""The use of a command that prints addresses of the repository's configuration."""
 
 
 def _shows_addresses(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     """What prints addresses of the repository's settings, which may hold a password: as good as reading them."""
     parsed = parse(replace(program, parser=None), words)
-    return None if parsed is None else replace(parsed, program=program, uses=(*parsed.uses, _CONFIG_FILE))
+    return None if parsed is None else replace(parsed, program=program, uses=(*parsed.uses, CONFIG_FILE))
 
 
 def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -392,7 +393,7 @@ def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         parsed = parse(replace(program, parser=None, subcommands={}), words)
         parsed = None if parsed is None else replace(parsed, program=program)
     if parsed is not None and any(word.text.lower().startswith(("remote.", "submodule.")) for word in parsed.operands):
-        return replace(parsed, uses=(*parsed.uses, _CONFIG_FILE))
+        return replace(parsed, uses=(*parsed.uses, CONFIG_FILE))
     return parsed
 
 
