@@ -26,6 +26,11 @@ _ANSI = re.compile(
 )
 _ANSI_LETTERS = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 
+_NUMBERS = ("$?", "$#", "$$")
+"""What is one number in any case."""
+_LISTS = ("$@", "$*", "${@}", "${*}")
+"""What may be several words in quotes, too."""
+
 QUOTED = "\0"
 """Stands in the shape of a word for a character that the quotes have made an ordinary one."""
 EXPANDED = "\1"
@@ -55,9 +60,10 @@ class _Gathered:
         else:
             self.chars += [(char, char) for char in text]
 
-    def expand(self, text: str) -> None:
+    def expand(self, text: str, *, quoted: bool = False) -> None:
         self.chars.append((text, EXPANDED))
         self.unknown = True
+        self.split = self.split or not (quoted or text in _NUMBERS) or text in _LISTS
 
     def put(self, value: Word, written: str, *, quoted: bool) -> None:
         """The value of a variable, which is known."""
@@ -68,7 +74,7 @@ class _Gathered:
             self.home = value.text if value.home else self.home
             self.add(value.text, quoted=True)
         else:
-            self.expand(written)
+            self.expand(written, quoted=quoted)
             self.listed_by = value.listed_by
 
     @property
@@ -211,13 +217,13 @@ class WordReading:
         if at.looking_at('"') and not in_quotes:
             at.advance()
             self._double_quoted(word)
-            word.unknown = True
-        elif at.looking_at("(("):
+            return word.expand("", quoted=True)
+        if at.looking_at("(("):
             if at.match(_ARITHMETIC) is None:
                 raise Unreadable("it computes with more than numbers, in $((…))")
         elif at.take("("):
             listed = self._substitution()
-            word.expand(at.since(begin))
+            word.expand(at.since(begin), quoted=in_quotes)
             word.listed_by = () if in_quotes else listed
             return None
         elif at.looking_at("{"):
@@ -230,7 +236,7 @@ class WordReading:
             return word.add("$", quoted=in_quotes)
         else:
             return self._variable(word, found[0], at.since(begin), plain=True, in_quotes=in_quotes)
-        return word.expand(at.since(begin))
+        return word.expand(at.since(begin), quoted=in_quotes)
 
     def _variable(self, word: _Gathered, name: str, written: str, *, plain: bool, in_quotes: bool) -> None:
         value = self._values.get(name) if plain else None
@@ -238,7 +244,7 @@ class WordReading:
             return word.put(value, written, quoted=in_quotes)
         if name.isidentifier() and name not in self.variables:
             self.variables.append(name)
-        return word.expand(written)
+        return word.expand(written, quoted=in_quotes)
 
     def _ansi(self) -> str:
         text = ""
@@ -267,7 +273,7 @@ class WordReading:
                 raise Unreadable("not every shell reads quotes between backquotes in the same way")
             line += at.advance() if char == "\\" and at.peek() and at.peek() in special else char
         self._nested(line)
-        word.expand(at.since(begin))
+        word.expand(at.since(begin), quoted=in_quotes)
 
     def _pipe(self, word: _Gathered) -> None:
         if self._portable:
@@ -300,14 +306,15 @@ def _words(gathered: _Gathered) -> list[Word]:
     if gathered.pipe:
         return [Word(text, WordKind.PIPE)]
     if gathered.unknown:
-        return [Word(text, WordKind.UNKNOWN, listed_by=gathered.listed_by if gathered.alone else ())]
+        lines = gathered.listed_by if gathered.alone else ()
+        return [Word(text, WordKind.UNKNOWN, split=gathered.split or "{" in shape, listed_by=lines)]
     if gathered.home:
         return [Word(text, home=True) if text == gathered.home else Word(text, WordKind.UNKNOWN)]
     if not _BRACES.search(shape):
         return [_word(gathered.chars, gathered.split)]
     made = _braces(gathered.chars)
     if made is None:
-        return [Word(text, WordKind.UNKNOWN)]
+        return [Word(text, WordKind.UNKNOWN, split=True)]
     return [_word(chars, gathered.split) for chars in made if chars]
 
 

@@ -312,6 +312,12 @@ _WRAPPERS: Mapping[str, _Wrapper] = MappingProxyType(
     {
         "env": _Wrapper("i0v --ignore-environment --null --debug", "u --unset"),
         "nice": _Wrapper("0123456789", "n --adjustment"),
+        "sudo": _Wrapper(
+            "nEHSbkAP --non-interactive --set-home --background --stdin --askpass",
+            "ugpCT --user --group --prompt",
+            "--preserve-env",
+        ),
+        "doas": _Wrapper("nL", "uC"),
         "nohup": _Wrapper(),
         "setsid": _Wrapper("cfw --ctty --fork --wait"),
         "stdbuf": _Wrapper("", "ioe --input --output --error"),
@@ -359,9 +365,9 @@ def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterat
             return
         rest = rest[1:]
     assignments: tuple[Assignment, ...] = ()
-    if name == "env":
-        if rest and rest[0].known and rest[0].text == "-":
-            rest = rest[1:]
+    if name == "env" and rest and rest[0].known and rest[0].text == "-":
+        rest = rest[1:]
+    if name in ("env", "sudo"):
         assignments, rest = _environment(rest)
     if rest and rest[0].text.startswith("-"):
         yield Run(simple, opaque=True)
@@ -390,13 +396,19 @@ def _with_input(simple: Simple, words: Sequence[Word], given: _Options) -> tuple
 
 
 def _environment(words: tuple[Word, ...]) -> tuple[tuple[Assignment, ...], tuple[Word, ...]]:
-    """The assignments of env, for which every = makes one, and the command behind them."""
+    """The assignments of env and sudo, for which every = makes one, and the command behind them."""
     assignments = []
-    while words and words[0].known and "=" in words[0].text:
+    while words and _assigned(words[0]):
         name, _, value = words[0].text.partition("=")
-        assignments.append(Assignment(name, Word(value)))
+        assignments.append(Assignment(name, Word(value, words[0].kind)))
         words = words[1:]
     return tuple(assignments), words
+
+
+def _assigned(word: Word) -> bool:
+    if word.kind is WordKind.UNKNOWN and not word.split:
+        return re.match(r"[A-Za-z_][A-Za-z0-9_]*=", word.text) is not None
+    return word.known and "=" in word.text
 
 
 # ── programs that run some of their words ───────────────────────────────────────────────────────
@@ -405,7 +417,7 @@ _CARRIERS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(
             names(
-                "sudo doas pkexec run0 gosu su-exec setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 "
+                "pkexec run0 gosu su-exec setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 "
                 "ppc32 arch unshare nsenter chroot prlimit setpriv systemd-inhibit systemd-cat ltrace strace truss "
                 "dtruss ktrace gdb "
                 "gdbserver lldb rr valgrind perf dbus-run-session dbus-launch faketime torsocks torify tsocks "
@@ -551,8 +563,13 @@ _EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "
 def _found(simple: Simple, name: str, at: _Depth) -> Iterator[Run]:
     """find and fd, with the commands behind -exec and its like."""
     words = simple.words[1:]
-    hidden = any(word.kind is WordKind.UNKNOWN and not word.split for word in words) or (
-        name != "find" and any(word.text not in _EXEC and re.match(r"-\w*[xX]|--exec", word.text) for word in words)
+    unknown = [word for word in words if word.kind is WordKind.UNKNOWN]
+    hidden = (
+        any(word.split for word in unknown)
+        or (bool(unknown) and any(word.text in (";", "+") for word in words))
+        or (
+            name != "find" and any(word.text not in _EXEC and re.match(r"-\w*[xX]|--exec", word.text) for word in words)
+        )
     )
     yield Run(simple, opaque=hidden)
     for number, word in enumerate(words):

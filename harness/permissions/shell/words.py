@@ -37,7 +37,7 @@ class Word:
     """It begins with a ~ that stands for the home folder."""
     split: bool = False
     """It comes from a variable without quotes, so that a blank in the name of a file makes two words of it, and a * in
-    it is a file pattern once more."""
+    it is a file pattern once more. Where it is unknown: it may be several words, or none, and file patterns."""
     listed_by: tuple["Simple", ...] = ()
     """The whole word is the output of this one pipeline, without quotes: one word for each line or blank. What xargs
     adds is marked so, too: there quotes and backslashes are taken away, and no file pattern is expanded."""

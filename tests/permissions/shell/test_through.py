@@ -207,7 +207,16 @@ def test_a_wrapper_around_what_looks_only_looks(line: str) -> None:
             "fd x src",
             "alias",
         ),
-        *("bash build.sh", "bash -x build.sh a", "sh --version", "uv sync", "npm install", "test -f x"),
+        *(
+            "bash build.sh",
+            "bash -x build.sh a",
+            "sh --version",
+            "uv sync",
+            "npm install",
+            "test -f x",
+            'find "$x"',
+            'env A="$x" ls',
+        ),
     ],
 )
 def test_what_runs_nothing_else_is_not_opaque(line: str) -> None:
