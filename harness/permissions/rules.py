@@ -14,7 +14,7 @@ from enum import Enum, StrEnum
 from functools import cached_property
 
 from harness.hooks import Verdict
-from harness.permissions.dangerous import OPAQUE, without_global_options
+from harness.permissions.dangerous import OPAQUE, as_git
 from harness.permissions.disk import Contents, Disk
 from harness.permissions.needs import READS, SHELL, Need, NeedKind
 from harness.permissions.programs import PROGRAMS
@@ -255,9 +255,8 @@ def _views(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
     """The same command in other words: by the bare name of its program, git without options before its subcommand."""
     first = words[0]
     named = (Word(base_name(first.text), first.kind), *words[1:])
-    if named[0].text != "git":
-        return (named,)
-    return (named, (named[0], *without_global_options(words[1:]).words))
+    git = as_git(words)
+    return (named,) if git is None else (named, (Word("git"), *git.rest))
 
 
 def _behind(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:

@@ -100,8 +100,9 @@ def _git(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     folder = _folder(given.folders)
     if any(use.word.kind is WordKind.GLOB for use in parsed.uses):
         return None  # the shell looks for it in the current folder, git for what was found in another one
-    moved = tuple(replace(use, word=_within(folder, use.word)) for use in parsed.uses if use.role is not Role.TEXT)
-    return replace(parsed, folder=folder, uses=(Use(Role.READ, folder), *moved))
+    moved = [Use(use.role, _within(folder, use.word)) for use in parsed.uses if use.role is not Role.TEXT]
+    from_top = [use for use in parsed.uses if use.top]
+    return replace(parsed, folder=folder, uses=(Use(Role.READ, folder), *moved, *from_top))
 
 
 def _folder(folders: tuple[Word, ...]) -> Word:
@@ -121,6 +122,7 @@ def _within(folder: Word, word: Word) -> Word:
 
 # ── revisions and paths ─────────────────────────────────────────────────────────────────────────
 
+_DASHES = Word("--")
 _WILDCARD = re.compile(r"[*?\[\\]")
 _MAGIC = re.compile(r":\(([^)]*)\)|:[/!^]+:?")
 _CERTAIN = re.compile(r"\.?/|\.\.?(/|$)|.*(/$|[*?\[])", re.DOTALL)
@@ -162,10 +164,12 @@ def _limit(word: Word) -> tuple[Word, bool] | None:
     return Word(text or ".", home=word.home), top
 
 
-def _behind_dashes(words: tuple[Word, ...]) -> int:
-    """How many operands stand behind a --."""
-    texts = [word.text if word.known else "" for word in words]
-    return len(words) - texts.index("--") - 1 if "--" in texts else 0
+def _behind_dashes(parsed: Parsed, words: tuple[Word, ...]) -> int:
+    """How many operands stand behind a -- that is not itself the value of an option."""
+    for number, word in enumerate(words):
+        if word == _DASHES and not any(value is word for _, value in parsed.options):
+            return len(words) - number - 1
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +192,20 @@ def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | 
     if parsed is None:
         return None
     operands = parsed.operands[0 if parsed.has(program.unless) else shown.skips :]
+    if not program.permutes:
+        operands = tuple(word for word in operands if word != _DASHES)
     if any(word.kind is WordKind.GLOB and ":" in word.text for word in operands):
         return None  # the shell does not know that a part of it is a path
     content = shown.content(parsed)
-    uses = [use for use in parsed.uses if use.role is not Role.TEXT]
+    # git has already changed to the top when it opens some of the files that options name.
+    uses = [replace(use, top=use.role is Role.READ) for use in parsed.uses if use.role is not Role.TEXT]
     for word in operands:
         uses += [Use(Role.READ if content else Role.LIST, path, top) for path, top in _paths(word)]
     for name, value in parsed.options:
         if name == "-L" and value is not None and ":" in value.text:
             uses += [Use(Role.READ, path, top) for path, top in _paths(value) if path != value]
     if content and shown.whole is not None:
-        uses += _limits(shown.whole, operands, len(operands) - _behind_dashes(words), shown.everywhere)
+        uses += _limits(shown.whole, operands, len(operands) - _behind_dashes(parsed, words), shown.everywhere)
     return replace(parsed, program=program, uses=tuple(uses))
 
 
@@ -289,8 +296,8 @@ _LOG = (
     "--use-mailmap --no-use-mailmap --walk-reflogs --abbrev-commit --no-abbrev-commit --no-expand-tabs --no-notes "
     "--relative-date --parents --children --left-right --follow --no-follow --no-abbrev -t "
 )
-_LOG_TEXTS = "L --decorate-refs --decorate-refs-exclude "
-_LOG_MAYBE = "--pretty --format --decorate --encoding --expand-tabs --notes --show-notes --show-linear-break "
+_LOG_TEXTS = "L --decorate-refs --decorate-refs-exclude --encoding "
+_LOG_MAYBE = "--pretty --format --decorate --expand-tabs --notes --show-notes --show-linear-break "
 _FILTERS = "--contains --no-contains --merged --no-merged --points-at"
 
 
@@ -440,9 +447,9 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             parser=_NAMED,
         ),
         "shortlog": Program(
-            flags=_COMMITS + "s e c --numbered --summary --email --committer",
+            flags=_COMMITS + "n s e c --numbered --summary --email --committer",
             maybe=_COMMITS_MAYBE + "w --format",
-            texts=_COMMITS_TEXTS.replace("n ", "") + "--group",
+            texts=_COMMITS_TEXTS.replace("n ", "").replace("--committer ", "") + "--group",
             operands=_TEXT,
             check=_runs_no_gpg,
             parser=_NAMED,
@@ -459,8 +466,8 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
         ),
         "ls-files": Program(
             flags="c d m o i s u k z t v f --cached --deleted --modified --others --ignored --stage --unmerged "
-            "--killed --directory --no-empty-directory --deduplicate --exclude-standard --error-unmatch --full-name --debug "
-            "--eol --sparse --recurse-submodules",
+            "--killed --directory --no-empty-directory --deduplicate --exclude-standard --error-unmatch --full-name "
+            "--debug --eol --sparse --recurse-submodules",
             maybe="--abbrev",
             texts="x --exclude --with-tree --format",
             reads="X --exclude-from --exclude-per-directory",
@@ -469,7 +476,8 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
         ),
         "ls-tree": Program(
             flags="d r t l z --long --name-only --name-status --object-only --full-name --full-tree",
-            maybe="--abbrev --format",
+            maybe="--abbrev",
+            texts="--format",
             operands=_TEXT,
             parser=_NAMED,
         ),
@@ -477,8 +485,8 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             flags="b l t p c f n s e w --root --show-stats --first-parent --porcelain --line-porcelain --incremental "
             "--progress --no-progress --color-lines --color-by-age --score-debug --show-name --show-number "
             "--show-email --minimal",
-            maybe="M C --abbrev --encoding",
-            texts="L --date --since --ignore-rev",
+            maybe="M C --abbrev",
+            texts="L --date --since --ignore-rev --encoding",
             reads="S --contents --ignore-revs-file",
             operands=_TEXT,
             parser=partial(_read, _Shown(_always, None)),
@@ -723,8 +731,9 @@ _ACTING: Mapping[str, Program] = MappingProxyType(
         ),
         "rebase": Program(
             flags="i q v n f r k --interactive --continue --abort --skip --quit --edit-todo --show-current-patch "
-            "--keep-base --no-ff --force-rebase --autosquash --no-autosquash --autostash --no-autostash --root --update-refs "
-            "--no-update-refs --no-verify --quiet --verbose --stat --no-stat --fork-point --no-fork-point --signoff",
+            "--keep-base --no-ff --force-rebase --autosquash --no-autosquash --autostash --no-autostash --root "
+            "--update-refs --no-update-refs --no-verify --quiet --verbose --stat --no-stat --fork-point "
+            "--no-fork-point --signoff",
             texts="s X C --onto --strategy --strategy-option --empty --whitespace",
             maybe="S --rebase-merges --gpg-sign",
             commands="x --exec",
@@ -972,12 +981,13 @@ def listing_of(parsed: Parsed) -> Listing | None:
         return Listing((), folder, top=True) if plain and not patterns else None
     if parsed.program is _LOOKING["grep"]:
         given = {name for name, _ in parsed.options}
-        limits = patterns if given & {"-e", "-f"} else patterns[1:]
         if not given & _NAMES_OF_GREP or not given <= _NAMES_OF_GREP | _WAYS_OF_GREP:
             return None
-        if limits and limits[0] != "--":
-            return None  # a revision may be among them, and is printed before each name
-        return Listing(limits[1:], folder)
+        limits = patterns if given & {"-e", "-f"} else patterns[1:]
+        if limits[:1] == ("--",):
+            return Listing(limits[1:], folder)
+        # A revision may be among them, and is printed before each name.
+        return Listing(limits, folder) if all(map(_CERTAIN.match, limits)) else None
     return None
 
 
