@@ -188,9 +188,10 @@ PERHAPS_MET = [
     ("bash(git push *)", "git pus?"),
     ("bash(git push *)", "xargs git"),
     ("read(secrets/**)", "cat $file"),
-    ("read(secrets/**)", "cat s*/key"),
     ("write(src/a/**)", "rm -r src"),
-    ("write(src/**)", "python src/tool.py"),
+    ("write(src/**)", "mytool src/tool.py"),
+    ("bash(git push *)", "mytool git push"),
+    ("bash(git push *)", "mytool --x -- git push --force"),
 ]
 
 
@@ -208,6 +209,17 @@ def test_what_a_denial_may_mean_is_asked_about_even_where_everything_is_allowed(
     for mode in (Mode.ASK, Mode.EDITS, Mode.YOLO):
         decision = decided(line, mode, allow=["bash", "read", "write"], deny=rule)
         assert isinstance(decision, Ask), decision
+
+
+def test_a_pattern_that_was_not_looked_up_may_be_denied() -> None:
+    assert isinstance(permissions(Mode.YOLO, deny="read(secrets/**)").decide(bash("cat s*/key")), Ask)
+    assert isinstance(decided("cat s*/key", Mode.YOLO, deny="read(secrets/**)"), Allow)  # nothing fits it
+
+
+@pytest.mark.parametrize(("line", "met"), [("git push", True), ("git push -f", True), ("git pull", False)])
+def test_a_denial_in_the_form_of_other_agents_means_what_it_means_there(line: str, met: bool) -> None:
+    assert isinstance(decided(line, Mode.YOLO, deny="bash(git push:*)"), Deny if met else Allow)
+    assert isinstance(decided(line, allow="bash(git push:*)"), Ask)  # allowing means what our page says
 
 
 @pytest.mark.parametrize(
@@ -301,7 +313,10 @@ def test_reading_is_allowed_unless_a_rule_says_otherwise() -> None:
     assert isinstance(session.decide(file_call("read_file", "a")), Allow)
     assert isinstance(session.decide(file_call("grep", "secrets")), Deny)
     assert isinstance(session.decide(file_call("glob", "notes/old")), Ask)
-    assert isinstance(session.decide(file_call("grep", ".")), Ask)  # it would look into the secrets, too
+    assert isinstance(session.decide(file_call("grep", ".")), Allow)  # the search leaves the secrets out
+    assert session.withholds("/srv/project/secrets/key", content=False)
+    assert session.withholds("/srv/project/notes/a", content=False)
+    assert not session.withholds("/srv/project/src/a", content=True)
 
 
 def test_setting_an_agent_to_work_is_allowed_in_every_mode_unless_a_rule_says_otherwise() -> None:
