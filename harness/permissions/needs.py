@@ -21,7 +21,7 @@ from harness.permissions.variables import harmless_assignment, showable
 from harness.tools.tool import Effect
 
 SHELL = "bash"
-MOST_FOLDERS = 4
+MOST_FOLDERS = 6
 """Folders that a line may be in at one place, because a cd may have failed."""
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 
@@ -294,14 +294,16 @@ class _Line:
         home = Word("~", home=True)
         target = rest[0] if rest else home
         plain = name == "cd" and len(rest) <= 1 and target.kind is WordKind.LITERAL and target.text not in ("-", "")
-        if not plain or simple.repeated or simple.assignments or len(self._folders) >= MOST_FOLDERS:
+        if not plain or simple.repeated or simple.assignments or len(self._folders) > MOST_FOLDERS:
             self._lost = True
             yield Need(NeedKind.COMMAND, simple.text, words=simple.words, assignments=simple.assignments)
             return
         found = self._joined(target)
         yield Need(NeedKind.COMMAND, simple.text, words=simple.words, looks=True)
         yield Need(NeedKind.LIST, target.text, words=simple.words, paths=found, implied=True)
-        self._folders += [path for path in found if path not in self._folders]
+        before = [] if simple.in_chain else self._folders
+        plain_names = (posixpath.normpath(path) for path in found)  # cd goes by names, not by where links lead
+        self._folders = list(dict.fromkeys((*before, *found, *plain_names)))
 
     def _joined(self, word: Word) -> tuple[str, ...]:
         if word.text.startswith("~/") and not word.home:

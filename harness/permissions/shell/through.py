@@ -165,7 +165,7 @@ def _line(simple: Simple, text: str, at: _Depth, *, transparent: bool = True) ->
     inner = read_line(text, at.dialect)
     yield Run(simple, transparent=transparent, understood=True)
     for one in inner:
-        yield from _through(one, at)
+        yield from _through(replace(one, in_chain=False), at)  # its chain is not that of the line around it
 
 
 def _eval(simple: Simple, at: _Depth) -> Iterator[Run]:
