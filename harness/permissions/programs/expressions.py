@@ -1,7 +1,7 @@
 """Programs whose words are a language of their own: find, sed, awk, jq, expr.
 
-The readers of these languages accept a part of each that every implementation reads alike: GNU, BSD, mawk, busybox. What
-they do not accept is not harmless, whatever it means.
+The readers of these languages accept a part of each that every implementation reads alike: GNU, BSD, mawk, busybox.
+What they do not accept is not harmless, whatever it means.
 """
 
 import re
@@ -16,12 +16,13 @@ from harness.permissions.shell.words import Word, WordKind
 # ── find ────────────────────────────────────────────────────────────────────────────────────────
 
 _FIND_FLAGS = names(
-    "-empty -print -print0 -ls -true -false -prune -quit -readable -writable -executable -xdev -mount -depth -d -noleaf "
-    "-daystart -not ! -a -and -o -or ( ) , -nouser -nogroup -warn -nowarn -ignore_readdir_race"
+    "-empty -print -print0 -ls -true -false -prune -quit -readable -writable -executable -xdev -mount -depth -d "
+    "-noleaf -daystart -not ! -a -and -o -or ( ) , -nouser -nogroup -warn -nowarn -ignore_readdir_race"
 )
 _FIND_TEXTS = names(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime "
-    "-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -regextype -fstype -used"
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin "
+    "-atime -amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -regextype "
+    "-fstype -used"
 )
 _FIND_FILES = names("-newer -anewer -cnewer -samefile")
 _FIND_WRITES = names("-fprint -fprint0 -fls -fprintf")
@@ -321,7 +322,7 @@ def _only_prints(script: str) -> bool:
 
 def _sed(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     parsed = parse(replace(program, parser=None), words)
-    if parsed is None or parsed.has("--help --version"):
+    if parsed is None or (len(words) == 1 and parsed.has("--help --version")):
         return parsed
     inside = parsed.has("iI --in-place")
     given = [value for name, value in parsed.options if name in ("-e", "--expression") and value is not None]
@@ -362,8 +363,8 @@ _AWK_FUNCTIONS = names(
     "asort asorti strftime systime mktime patsplit strtonum and or xor lshift rshift compl"
 )
 _AWK_NEVER = names(
-    "system getline close fflush function func return while do switch case default ENVIRON PROCINFO SYMTAB FUNCTAB ARGV "
-    "ARGC LINT"
+    "system getline close fflush function func return while do switch case default ENVIRON PROCINFO SYMTAB FUNCTAB "
+    "ARGV ARGC LINT bindtextdomain dcgettext dcngettext"
 )
 _AWK_STATEMENTS = names("print printf if else for in next nextfile exit delete BEGIN END")
 _AWK_ASSIGNS = names("= += -= *= /= %= ^= ** **= ++ --")
@@ -387,9 +388,10 @@ def _awk_tokens(text: str) -> list[_Token]:
     while at < len(text):
         before = tokens[-1] if tokens else _Token("newline", "\n")
         if text[at] == "/":
-            ends_operand = before.kind in ("number", "string", "expression") or before.text in (")", "]")
+            ends_operand = before.kind == "number" or before.text in (")", "]")
             ends_operand = ends_operand or (before.kind == "name" and before.text not in _AWK_STATEMENTS)
-            if before.text in ("++", "--", "length", "in", "delete", "next", "exit") or closed_condition:
+            ambiguous = before.text in ("++", "--", "length", "in", "delete", "next", "exit")
+            if ambiguous or closed_condition or before.kind in ("string", "expression"):
                 raise _NotHarmless
             if not ends_operand:
                 found = _AWK_EXPRESSION.match(text, at)
@@ -475,6 +477,10 @@ def _rules(tokens: list[_Token]) -> Iterator[list[_Token]]:
     yield rule
 
 
+_AWK_HEADER = re.compile(
+    r"for \( (\w+) = (?:[0-9]+|\w+)(?: [-+] [0-9]+)? ; \1 (<|<=|>|>=) (.+) ; "
+    r"(?:\1 (\+\+|--|[-+]= [1-9][0-9]*)|(\+\+|--) \1) \)"
+)
 _AWK_BOUND = re.compile(r"(?:[0-9]{1,7}|length \( \$? ?(\w+) \)|(\w+))(?: [-+] [0-9]{1,7})?")
 
 
@@ -490,16 +496,13 @@ def _loops_end(rule: list[_Token]) -> bool:
             end = texts.index(")", texts.index(";", texts.index(";", at) + 1))
         except ValueError:
             return False
-        header = re.fullmatch(
-            r"for \( (\w+) = (?:[0-9]+|\w+)(?: [-+] [0-9]+)? ; \1 (<|<=|>|>=) (.+) ; (?:\1 (\+\+|--)|(\+\+|--) \1) \)",
-            " ".join(texts[at : end + 1]),
-        )
+        header = _AWK_HEADER.fullmatch(" ".join(texts[at : end + 1]))
         if header is None:
             return False
         variable, compared, bound, step = header[1], header[2], header[3], header[4] or header[5]
         changed = _changed_behind(texts, end + 1)
         bounds = _AWK_BOUND.fullmatch(bound)
-        if changed is None or bounds is None or (compared[0] == "<") != (step == "++"):
+        if changed is None or bounds is None or (compared[0] == "<") != (step[0] == "+"):
             return False
         if {variable, bounds[1], bounds[2]} & changed or _grows(texts[end + 1 :], variable):
             return False
@@ -518,7 +521,8 @@ def _changed_behind(texts: list[str], begin: int) -> set[str] | None:
             continue
         if texts[at - 1] == ")":
             return None
-        changed.add(texts[at - 1])
+        if texts[at - 2] != "$":
+            changed.add(texts[at - 1])
         if texts[at - 1] == "]":
             opened = _opening(texts, at - 1)
             changed.add(texts[opened - 1])
@@ -548,8 +552,10 @@ def _grows(texts: list[str], variable: str) -> bool:
 
 def _awk(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     parsed = parse(replace(program, parser=None), words)
-    if parsed is None or parsed.has("f --help --version"):
+    if parsed is None or parsed.has("f") or (len(words) == 1 and parsed.has("--help --version")):
         return parsed
+    if parsed.has("--help --version"):
+        return None  # some ignore them beside others
     for name, value in parsed.options:
         variable = value.text.partition("=")[0] if name == "-v" and value is not None else "FS"
         if variable not in _AWK_VARIABLES and (variable in _AWK_NEVER or not re.fullmatch(r"[a-zA-Z_]\w*", variable)):
@@ -580,18 +586,19 @@ _JQ_FLAGS = names(
 )
 _JQ_LETTERS = re.compile(r"-[cnesrRjaCMSh]+")
 _JQ_WORDS = names(
-    "if then elif else end and or not as reduce foreach try catch label break "
-    "IN INDEX GROUP_BY UNIQUE_BY JOIN abs acos acosh add all any arrays ascii ascii_downcase ascii_upcase asin asinh atan "
-    "atan2 atanh booleans bsearch builtins capture cbrt ceil combinations contains cos cosh date dateadd datesub debug del "
-    "delpaths empty endswith error exp exp10 exp2 explode fabs false finites first flatten floor fmax fmin fmod format "
+    "if then elif else end and or not as reduce foreach try catch label break IN INDEX GROUP_BY UNIQUE_BY JOIN abs "
+    "acos acosh add all any arrays ascii ascii_downcase ascii_upcase asin asinh atan atan2 atanh booleans bsearch "
+    "builtins capture cbrt ceil combinations contains cos cosh date dateadd datesub debug del delpaths empty "
+    "endswith error exp exp10 exp2 explode fabs false finites first flatten floor fmax fmin fmod format "
     "from_entries fromdate fromdateiso8601 fromjson fromstream getpath gmtime group_by gsub halt halt_error has "
     "have_decnum have_literal_numbers implode in index indices input input_filename input_line_number inputs inside "
-    "isempty isfinite isinfinite isnan isnormal isvalid iterables join keys keys_unsorted last leaf_paths length limit "
-    "localtime log log10 log2 ltrim ltrimstr map map_values match max max_by min min_by mktime nan normals now nth null "
-    "nulls numbers objects path paths pick pow pow10 range recurse_down reverse rindex round rtrim rtrimstr scalars scan "
-    "select setpath sin sinh skip sort sort_by split splits sqrt startswith stderr strflocaltime strftime strings strptime "
-    "sub tan tanh test to_entries toarray todate todateiso8601 tojson tonumber tostream tostring transpose trim trimstr "
-    "true trunc truncate_stream type unique unique_by utf8bytelength values walk with_entries"
+    "isempty isfinite isinfinite isnan isnormal isvalid iterables join keys keys_unsorted last leaf_paths length "
+    "limit localtime log log10 log2 ltrim ltrimstr map map_values match max max_by min min_by mktime nan normals "
+    "now nth null nulls numbers objects path paths pick pow pow10 range recurse_down reverse rindex round rtrim "
+    "rtrimstr scalars scan select setpath sin sinh skip sort sort_by split splits sqrt startswith stderr "
+    "strflocaltime strftime strings strptime sub tan tanh test to_entries toarray todate todateiso8601 tojson "
+    "tonumber tostream tostring transpose trim trimstr true trunc truncate_stream type unique unique_by "
+    "utf8bytelength values walk with_entries"
 )
 """Words of the language and its functions that look at the input alone and come to an end."""
 _JQ_TOKENS = re.compile(
@@ -639,8 +646,11 @@ def _harmless_filter(text: str) -> bool:
             brackets.append(token)
         elif kind == "name":
             is_key = brackets[-1:] == ["{"] and before in ("{", ",")
-            if not is_key and token not in _JQ_WORDS:
-                return False
+            if not is_key:
+                if token not in _JQ_WORDS or (token == "end" and (not brackets or brackets.pop() != "if")):
+                    return False
+                if token == "if":
+                    brackets.append(token)
         elif token in ("(", "[", "{"):
             brackets.append(token)
         elif token in (")", "]", "}"):
