@@ -942,7 +942,13 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "readelf": _READELF,
         "size": _SIZE,
         "ldd": Program(flags="durv --verbose --unused", operands=(EXECUTE,), looks=False),
-        **dict.fromkeys(("strip", "objcopy"), _loosely("-o", "--plugin", last=WRITE)),
+        "objcopy": _loosely("-o", "--plugin", last=WRITE),
+        "strip": _writes(
+            "sgdSxXwpDv --strip-all --strip-debug --strip-unneeded --preserve-dates",
+            texts="K N R --keep-symbol --strip-symbol --remove-section",
+            writes="o",
+            executes="--plugin",
+        ),
         "pandoc": Program(
             flags="sNCv --standalone --toc --number-sections --citeproc --version",
             texts="f t r w M V --from --to --read --write --metadata --variable --columns --wrap --toc-depth",
