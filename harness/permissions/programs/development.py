@@ -8,7 +8,7 @@ another one that first asks the folder which of them it shall be:
   for its version, too). `cargo tree` and `cargo metadata` run `rustc`, or what `.cargo/config.toml` has in its place.
 * `yarn`, `pnpm`, `npx`, `corepack`: `.yarnrc` has a `yarn-path`, package.json a `packageManager`; npx runs a package.
 * `npm ls` and every other command of npm keep a log in the folder that `.npmrc` names, and those that use the network
-  go to a registry named there, in whose address it may put variables of the environment. `npm --version` does not.
+  go to a registry named there, in whose address it may put variables of the environment. `npm --version` does neither.
 * `pytest`, `tox`, `nox`: conftest.py, toxfile.py and plugins named by settings are loaded before options are read.
 * `poetry`, `hatch`, `pdm`: plugins that pyproject.toml asks for. `uv pip` and `uv python` run `.venv/bin/python`.
 * `bundle`, `rake`: the Gemfile and the Rakefile are programs; Gemfile.lock names the version of bundler that runs.
@@ -500,8 +500,8 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         **dict.fromkeys(("make", "gmake"), replace(_MAKE, looks=True, parser=_make_version)),
         **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _CC),
         **dict.fromkeys(("java", "javac"), _version("-version --version")),
-        **dict.fromkeys(("cmake", "ctest", "ninja", "npm", "black"), _version()),
-        "tsc": _version("-v --version"),
+        **dict.fromkeys(("cmake", "ctest", "ninja", "black"), _version()),
+        **dict.fromkeys(("npm", "tsc"), _version("-v --version")),
         **dict.fromkeys(("ruff", "uv", "mypy"), _version("--version -V")),
         **dict.fromkeys(("pip", "pip3"), _PIP),
         "docker": _DOCKER,

@@ -185,6 +185,16 @@ def _dd(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     return Parsed(program, operands=words, uses=tuple(uses))
 
 
+def _splits(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    """What is written has only the beginning of its name in a word."""
+    parsed = plain(program, words)
+    if parsed is None:
+        return None
+    prefixes = [use.word for use in parsed.uses if use.role is WRITE]
+    folders = [replace(word, text=posixpath.dirname(word.text) or ".") for word in prefixes] or [HERE]
+    return and_uses(parsed, [Use(WRITE, folder) for folder in folders])
+
+
 # ── archives ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -323,19 +333,21 @@ _UNZIP = Program(
 _ZIPINFO = Program(flags="12smlvhtzTMC", operands=(READ, TEXT), parser=_unzip)
 
 
-def _packs(suffixes: str) -> Parser:
-    """Programs that put a packed or unpacked file in the place of another one, unless they only show it."""
+def _packs(suffix: str, others: str) -> Parser:
+    """Programs that put a packed or unpacked file in the place of another one, unless they only show it.
+
+    `suffix`: of the files that it makes; `others`: of those that it unpacks as well.
+    """
 
     def read(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         parsed = plain(program, words)
-        if parsed is None:
-            return None
-        if parsed.has("c l t --list --test --stdout --to-stdout"):
+        if parsed is None or parsed.has("c l t --list --test --stdout --to-stdout"):
             return parsed
         written = []
         for word in parsed.operands:
-            stem, dot, suffix = word.text.rpartition(".")
-            written += [word, replace(word, text=stem)] if dot and suffix in suffixes.split() else [word]
+            stem, dot, ending = word.text.rpartition(".")
+            unpacks = dot and ending in (suffix, *others.split())
+            written += [word, replace(word, text=stem if unpacks else f"{word.text}.{suffix}")]
         return replace(and_uses(parsed, [Use(WRITE, word) for word in written]), acts=True)
 
     return read
@@ -351,7 +363,7 @@ _GZIP = Program(
     "--no-name --quiet --test --verbose --fast --best --version --help",
     texts="S b --suffix",
     tree="r --recursive",
-    parser=_packs("gz z Z tgz bz2 tbz xz lzma txz"),
+    parser=_packs("gz", "z Z tgz"),
 )
 _XZ = Program(
     flags="0123456789cdefhkltqQvVz --stdout --to-stdout --decompress --uncompress --compress --force --keep --list "
@@ -359,7 +371,7 @@ _XZ = Program(
     texts="C F M S T --check --format --memlimit --memlimit-compress --memlimit-decompress --suffix --threads "
     "--block-size",
     executes="--files --files0",
-    parser=_packs("xz lzma lz txz"),
+    parser=_packs("xz", "lzma lz txz"),
 )
 _ZSTD = Program(
     flags="0123456789cdfklqtvVhzC --stdout --decompress --uncompress --compress --force --keep --list --test --quiet "
@@ -371,7 +383,7 @@ _ZSTD = Program(
     executes="--filelist",
     acts="--rm",
     tree="r",
-    parser=_packs("zst zstd gz xz lz4 lzma"),
+    parser=_packs("zst", "zstd gz xz lz4 lzma"),
 )
 _LZ4 = Program(
     flags="123456789cdfklmqtvVzhH --stdout --decompress --force --keep --list --multiple --rm --test --quiet --verbose "
@@ -818,8 +830,8 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             maybe="--numeric-suffixes --hex-suffixes",
             commands="--filter",
             operands=(READ, WRITE),
-            default=True,
             looks=False,
+            parser=_splits,
         ),
         "csplit": Program(
             flags="kqszn --keep-files --quiet --silent --elide-empty-files --suppress-matched",
@@ -827,6 +839,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             writes="f --prefix",
             operands=(READ, TEXT),
             looks=False,
+            parser=_splits,
         ),
         "patch": Program(
             flags="bceEflnNRstTuvZ --backup --dry-run --forward --reverse --force --batch --silent --verbose --binary "
@@ -853,7 +866,8 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "zipinfo": _ZIPINFO,
         **dict.fromkeys(("7z", "7za", "7zz"), _SEVEN),
         "unrar": Program(flags="yr -o+ -o-", texts="p x", operands=(TEXT, READ, WRITE), default=True, looks=False),
-        **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2"), _GZIP),
+        **dict.fromkeys(("gzip", "gunzip"), _GZIP),
+        **dict.fromkeys(("bzip2", "bunzip2"), replace(_GZIP, parser=_packs("bz2", "bz tbz tbz2"))),
         **dict.fromkeys(("xz", "unxz", "lzma", "unlzma"), _XZ),
         **dict.fromkeys(("zstd", "unzstd"), _ZSTD),
         **dict.fromkeys(("lz4", "unlz4"), _LZ4),
@@ -942,7 +956,13 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "readelf": _READELF,
         "size": _SIZE,
         "ldd": Program(flags="durv --verbose --unused", operands=(EXECUTE,), looks=False),
-        **dict.fromkeys(("strip", "objcopy"), _loosely("-o", "--plugin", last=WRITE)),
+        "objcopy": _loosely("-o", "--plugin", last=WRITE),
+        "strip": _writes(
+            "sgdSxXwpDv --strip-all --strip-debug --strip-unneeded --preserve-dates",
+            texts="K N R --keep-symbol --strip-symbol --remove-section",
+            writes="o",
+            executes="--plugin",
+        ),
         "pandoc": Program(
             flags="sNCv --standalone --toc --number-sections --citeproc --version",
             texts="f t r w M V --from --to --read --write --metadata --variable --columns --wrap --toc-depth",
