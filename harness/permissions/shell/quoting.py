@@ -8,8 +8,15 @@ from harness.permissions.shell.cursor import METACHARACTERS, Cursor
 from harness.permissions.shell.words import PORTABLE, Assignment, Dialect, Simple, Unreadable, Word, WordKind
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?$!#@*-]")
-_BRACED = re.compile(r"\{#?([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[?$!#@*-])(?::?[-+][A-Za-z0-9_./:-]*)?\}")
-_PORTABLE_BRACED = re.compile(r"\{(?:#?[A-Za-z_][A-Za-z0-9_]*|[A-Za-z_][A-Za-z0-9_]*:?[-+][A-Za-z0-9_./:-]*)\}")
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_BRACED = re.compile(
+    rf"\{{(?:#?(?:{_NAME}|[0-9]+|[?$!#@*-])|(?:{_NAME}|[0-9]+|[?$!#@*-]):?[-+][A-Za-z0-9_./:-]*"
+    rf"|{_NAME}(?:(?:##?|%%?)[A-Za-z0-9_./*-]+|//?[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]*|:[0-9]+(?::[0-9]+)?|\^\^?|,,?))\}}"
+)
+"""${x}, ${#x}, ${x:-a}, ${x%.py}, ${x##*/}, ${x/a/b}, ${x:0:3}, ${x^^}: nothing in them is expanded or computed."""
+_PORTABLE_BRACED = re.compile(
+    rf"\{{(?:#?{_NAME}|{_NAME}:?[-+][A-Za-z0-9_./:-]*|{_NAME}(?:##?|%%?)[A-Za-z0-9_./*-]+)\}}"
+)
 _ARITHMETIC = re.compile(r"\(\(([0-9+\-*/% ]*)\)\)")
 """Numbers only: the value of a variable is computed too, and may run a command."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
@@ -230,7 +237,7 @@ class WordReading:
             found = at.match(_PORTABLE_BRACED if self._portable else _BRACED)
             if found is None:
                 raise Unreadable("it expands a variable in a way that is not plain, with ${…}")
-            name = re.sub(r"^\{#?|[:+-].*$|\}$", "", found[0])
+            name = re.sub(rf"^\{{#?({_NAME})?.*$", r"\1", found[0])
             return self._variable(word, name, at.since(begin), plain=found[0] == f"{{{name}}}", in_quotes=in_quotes)
         elif (found := at.match(_PARAMETER)) is None:
             return word.add("$", quoted=in_quotes)

@@ -88,7 +88,31 @@ class _Depth:
         return replace(self, level=self.level + 1, dialect=dialect or self.dialect, tried=self.tried and not dialect)
 
 
+_OBEYED = re.compile(
+    r"GIT_(SSH(_COMMAND)?|EXTERNAL_DIFF|PROXY_COMMAND|CONFIG\w*|EXEC_PATH)|\w*(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)"
+    r"|LESSOPEN|LESSCLOSE|PROMPT_COMMAND|BASH_FUNC_.*",
+    re.DOTALL,
+)
+"""Variables that hold a command."""
+_HIDDEN = re.compile(r"\$[({\[]|`")
+"""What runs once something evaluates the text: PS4 and BASH_ENV are, and a subscript in the name of a variable."""
+
+
+def _hides(assignment: Assignment) -> bool:
+    """It holds a command that something may run."""
+    name, value = assignment.name, assignment.value
+    if _OBEYED.fullmatch(name):
+        return not (value.known and value.text in ("", "cat", "true", ":"))
+    return value.known and _HIDDEN.search(value.text) is not None
+
+
 def _through(simple: Simple, at: _Depth) -> Iterator[Run]:
+    hides = any(map(_hides, simple.assignments))
+    for run in _inside(simple, at):
+        yield replace(run, opaque=True) if hides and run.simple is simple else run
+
+
+def _inside(simple: Simple, at: _Depth) -> Iterator[Run]:
     if simple.program is None:
         yield Run(simple)
         return
@@ -578,7 +602,7 @@ def _found(simple: Simple, name: str, at: _Depth) -> Iterator[Run]:
             file = replace(ANYTHING, listed_by=(before,), whole=True)
             command: list[Word] = []
             for inner in words[number + 1 :]:
-                if inner.text in (";", "+"):
+                if inner.text == ";" or (inner.text == "+" and command[-1:] == [ANYTHING]):
                     break
                 braces = "{" in inner.text and "}" in inner.text
                 command.append(file if inner.text == "{}" and name == "find" else ANYTHING if braces else inner)
@@ -644,11 +668,26 @@ def _subscript(words: Sequence[Word]) -> bool:
     return any(word.kind is WordKind.UNKNOWN or "[" in word.text for word in words)
 
 
+def _tests(words: Sequence[Word]) -> bool:
+    """A test of a variable, or one that may turn out to be."""
+    return (any(word.text == "-v" for word in words) and _subscript(words)) or _writes_a_subscript(words)
+
+
+def _formats(words: Sequence[Word]) -> bool:
+    """printf -v, or what may turn out to be."""
+    return (bool(words) and words[0].text.startswith("-v") and _subscript(words[:2])) or _writes_a_subscript(words[1:2])
+
+
+def _writes_a_subscript(words: Sequence[Word]) -> bool:
+    return any(word.known and "[" in word.text and _HIDDEN.search(word.text) for word in words)
+
+
 def _declares(words: Sequence[Word]) -> bool:
     """A declaration that evaluates: a subscript, a name made up, or an attribute that makes a value an expression."""
     return any(
         (word.known and re.match(r"[-+]", word.text) is not None and not re.fullmatch(r"[-+][xrgplufF]+|--", word.text))
         or (not word.text.startswith(("-", "+")) and not re.match(r"[A-Za-z_]\w*(\+?=|$)", word.text))
+        or _hides(Assignment(word.text.partition("=")[0], Word(word.text.partition("=")[2], word.kind)))
         for word in words
     )
 
@@ -663,10 +702,8 @@ _EVALUATING: Mapping[str, Callable[[Sequence[Word]], bool]] = MappingProxyType(
         "wait": lambda words: _subscript([word for word in words if word.text != "$!"]),
         **dict.fromkeys(("mapfile", "readarray"), _maps),
         **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declares),
-        **dict.fromkeys(
-            ("test", "[", "[["), lambda words: any(word.text == "-v" for word in words) and _subscript(words)
-        ),
-        "printf": lambda words: any(word.text.startswith("-v") for word in words[:1]) and _subscript(words[:2]),
+        **dict.fromkeys(("test", "["), _tests),
+        "printf": _formats,
         **dict.fromkeys(("let", "complete", "compgen", "compopt", "bind", "enable"), bool),
         "alias": lambda words: any("=" in word.text or not word.known for word in words),
         "hash": lambda words: any(not word.known or re.match(r"-\w*p", word.text) for word in words),
