@@ -85,14 +85,14 @@ class Simple:
     """It stands in a loop."""
     text: str = ""
     """As written."""
-    in_chain: bool = False
-    """Its line is nothing but commands joined by &&: it runs only if those before it have succeeded."""
     fed_by: tuple["Simple", ...] = ()
     """The commands before it in its pipeline, in order, if their standard output is all that it reads; empty where it
     has no pipeline, one of them is not simple, or its input comes from elsewhere."""
     variables: tuple[str, ...] = ()
     """Names of the variables that the shell puts into it: into its words, assignments and redirections, its
     here-strings, and its here-documents (those may come as a command without words)."""
+    in_chain: bool = False
+    """Its line is nothing but commands joined by &&: it runs only if those before it have succeeded."""
 
     @property
     def program(self) -> str | None:
