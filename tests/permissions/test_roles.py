@@ -59,10 +59,29 @@ def test_a_denied_file_is_not_read_by_any_program(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["cp a src/b", "mv src/a b", "tee src/a", "touch src/a", "rm src/a", "sed -i s/a/b/ src/a", "echo x > src/a", "cp -t src a"]
-    + ["truncate -s 0 src/a", "dd of=src/a", "git rm src/a", "git mv src/a b", "ln -sf a src/b", "install a src/b", "patch src/a"]
-    + ["sort -o src/a b", "tar -C src -xf a.tar", "unzip a.zip -d src", "curl -o src/a example.org", "wget -O src/a example.org"],
-)  # fmt: skip
+    [
+        "cp a src/b",
+        "mv src/a b",
+        "tee src/a",
+        "touch src/a",
+        "rm src/a",
+        "sed -i s/a/b/ src/a",
+        "echo x > src/a",
+        "cp -t src a",
+        "truncate -s 0 src/a",
+        "dd of=src/a",
+        "git rm src/a",
+        "git mv src/a b",
+        "ln -sf a src/b",
+        "install a src/b",
+        "patch src/a",
+        "sort -o src/a b",
+        "tar -C src -xf a.tar",
+        "unzip a.zip -d src",
+        "curl -o src/a example.org",
+        "wget -O src/a example.org",
+    ],
+)
 def test_a_denied_folder_is_not_written_by_any_program(line: str) -> None:
     for mode in (Mode.EDITS, Mode.YOLO):
         decision = decided(line, mode, allow=["bash", "read", "write"], deny="write(src/**)")

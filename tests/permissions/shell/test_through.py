@@ -258,8 +258,9 @@ def test_a_line_can_be_read_as_any_shell_reads_it() -> None:
 
 def test_what_xargs_adds_is_what_the_pipeline_lists() -> None:
     [ls, xargs, grep] = runs_of("ls | xargs grep x")
-    assert xargs.simple.fed_by == (ls.simple,)
-    assert grep.simple.words[-1].listed_by == (ls.simple,)
+    assert [one.words for one in xargs.simple.fed_by] == [ls.simple.words]
+    [listed] = grep.simple.words[-1].listed_by
+    assert listed.words == ls.simple.words
     [*_, grep] = runs_of("ls | xargs grep x < other")
     assert not grep.simple.words[-1].listed_by
 
