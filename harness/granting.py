@@ -21,7 +21,9 @@ from harness.permissions import (
     Surroundings,
     Verdict,
 )
+from harness.permissions.shell.words import BASH, PORTABLE, Dialect
 from harness.settings import Settings
+from harness.tools.shell import shell_command
 
 
 def surroundings_of(workspace: Path) -> Surroundings:
@@ -29,7 +31,8 @@ def surroundings_of(workspace: Path) -> Surroundings:
     root = workspace.expanduser().resolve()
     search = [(root / folder).resolve() for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)]
     inside = tuple(dict.fromkeys(str(folder) for folder in search if folder.is_relative_to(root)))
-    return Surroundings(str(root), str(Path.home().resolve()), inside)
+    dialect: Dialect = BASH if shell_command("")[0].endswith("bash") else PORTABLE
+    return Surroundings(str(root), str(Path.home().resolve()), inside, dialect)
 
 
 class Granting:

@@ -103,7 +103,7 @@ def needs_of(request: PermissionRequest, around: Surroundings) -> tuple[Need, ..
     command = request.input.get("command")
     if request.tool == SHELL and request.effect is Effect.RUN and isinstance(command, str):
         try:
-            return tuple(_Line(around).needs(runs_of(command)))
+            return tuple(_Line(around).needs(runs_of(command, around.dialect)))
         except Unreadable as unreadable:
             return (Need(NeedKind.UNREADABLE, str(unreadable)),)
     path = request.input.get("path", "." if request.effect is Effect.READ else None)
