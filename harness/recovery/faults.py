@@ -207,7 +207,7 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
     smaller = output_cap.lowered(current, fault.input_tokens, fault.limit)
     if smaller is None or smaller <= state.cut_at or state.lowered >= output_cap.LOWERINGS:
         return _decide_too_long(state, fault, limits, situation)
-    lowered = replace(state, raised_cap=smaller, escalated=True, lowered=state.lowered + 1)
+    lowered = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
     return Mend(lowered, fault.message, Mending.LOWER_CAP, stop(state, fault))
 
 

@@ -109,9 +109,9 @@ class Settings(BaseModel):
     """Overload replies (529) in a row before the first fallback model answers."""
 
     default_cap: Count = 8_000
-    """Output tokens a request asks for at first."""
+    """Output tokens a request asks for at first; a model that thinks is asked for all it can give."""
     raised_cap: Count = 64_000
-    """Output tokens it asks for after a reply was cut off, within what the model allows."""
+    """Output tokens it asks for after a reply was cut off, within what the model allows, to the end of the session."""
     continuations: CountOrNone = 3
     """Times a reply that is cut off even so is continued."""
 
