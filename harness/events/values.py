@@ -176,6 +176,7 @@ class TransitionCode(StrEnum):
     REACTIVE_COMPACT_RETRY = "reactive_compact_retry"
     PROMPT_TOO_LONG = "prompt_too_long"
     COLLAPSE_DRAIN_RETRY = "collapse_drain_retry"
+    REFUSAL_FALLBACK = "refusal_fallback"
     MODEL_ERROR = "model_error"
     IMAGE_ERROR = "image_error"
     ABORTED_STREAMING = "aborted_streaming"

@@ -22,6 +22,7 @@ class OneOff(StrEnum):
     RELOAD_KEY = "reload_key"
     EMPTY_REPLY = "empty_reply"
     LOWER_EFFORT = "lower_effort"
+    REFUSAL = "refusal"
     UNKNOWN_FAULT = "unknown_fault"
 
 

@@ -1,9 +1,10 @@
 """The transition codes as a table: why the loop goes round, or why a turn ends.
 
 Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), one
-for an agent that waits too long (B10), one for a model that says nothing, and two for a reply that was all thinking.
-The table is data: tests enumerate it, `harness transitions` prints it, and `docs/transitions.md` is generated from it.
-A code that no scripted scenario can reach yet names in `reserved` the part of the program that will reach it.
+for an agent that waits too long (B10), one for a model that says nothing, two for a reply that was all thinking, and
+one for a refusal. The table is data: tests enumerate it, `harness transitions` prints it, and `docs/transitions.md` is
+generated from it. A code that no scripted scenario can reach yet names in `reserved` the part of the program that will
+reach it.
 """
 
 from collections.abc import Mapping
@@ -72,6 +73,12 @@ _ROWS = (
         "3 continuations in a row; an empty reply is asked again once in a turn",
     ),
     _continues(
+        Code.REFUSAL_FALLBACK,
+        "the model declined to answer, and a fallback model is left",
+        "the next fallback is asked the same, and answers for the rest of the turn; nothing of the refusal is kept",
+        "once in a turn",
+    ),
+    _continues(
         Code.COLLAPSE_DRAIN_RETRY,
         "the prompt is too long and shortening old tool results would save enough",
         "old results are replaced by a pointer to their file; the request goes out again",
@@ -106,7 +113,7 @@ _ROWS = (
     _ends(
         Code.MODEL_ERROR,
         1,
-        "the model refused, or something in the program failed during the call",
+        "the model declined to answer and so did a fallback, or there is none; or the program failed during the call",
         "open tool calls are answered; nothing of the refused reply is kept",
         "-",
     ),

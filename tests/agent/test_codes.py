@@ -84,6 +84,12 @@ SCENARIOS: dict[Code, Scenario] = {
         answer="",
         settings={"model": "claude-opus-5-5"},
     ),
+    Code.REFUSAL_FALLBACK: Scenario(
+        says("I would rather not.", stop_reason='"refusal"') + says(ANSWER),
+        [Code.REFUSAL_FALLBACK, Code.COMPLETED],
+        2,
+        settings={"fallback_models": ("claude-haiku-4-5",)},
+    ),
     Code.REACTIVE_COMPACT_RETRY: Scenario(
         LOOK + too_long() + says(ANSWER) + summarises(),
         [Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED],

@@ -46,9 +46,10 @@ BASE = {
     "max_turns",
 }
 NEWER = {"api_error", "compaction_thrash", "malformed_tool_use", "budget_exhausted", "failure_budget_paused"}
-OWN = {"loop_stopped", "wait_limit", "empty_answer"}
+OWN = {"loop_stopped", "wait_limit", "empty_answer", "refusal_fallback"}
 THINKING = {"max_output_tokens_effort", "max_output_tokens_exhausted"}
 CONTINUES = {
+    "refusal_fallback",
     "next_turn",
     "max_output_tokens_effort",
     "max_output_tokens_escalate",
@@ -75,6 +76,7 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.TOKEN_BUDGET_CONTINUATION: lambda: play([ANSWER], limits=RecoveryLimits(token_budget=1_000)).last,
     Code.COMPLETED: lambda: play([ANSWER]).last,
     Code.API_ERROR: lambda: play([SERVER] * 11).last,
+    Code.REFUSAL_FALLBACK: lambda: play([fault(FaultKind.REFUSAL)], state=replace(FRESH, fallbacks=("second",))).last,
     Code.MODEL_ERROR: lambda: play([fault(FaultKind.REFUSAL)]).last,
     Code.PROMPT_TOO_LONG: lambda: play([TOO_LONG] * 2).last,
     Code.IMAGE_ERROR: lambda: play([fault(FaultKind.MEDIA)] * 2).last,

@@ -234,8 +234,9 @@ class Turn(RuleBasedStateMachine):
         self.overloaded_at = None
 
     def check_code(self, decision: Decision) -> None:
-        same_request = isinstance(decision, OfferWait | SwitchModel | Mend) or (
-            isinstance(decision, Resend) and decision.wait is not None
+        same_request = isinstance(decision, OfferWait | Mend) or (
+            (isinstance(decision, Resend) and decision.wait is not None)
+            or (isinstance(decision, SwitchModel) and self.in_a_row["overloads"] > 0)
         )
         assert (decision.code is None) is same_request, "a step has exactly one code, a retry has none"
         if decision.code is not None:
@@ -273,7 +274,11 @@ class Turn(RuleBasedStateMachine):
             self.slept_s += seconds
 
     def switch(self, decision: SwitchModel) -> None:
-        assert self.in_a_row["overloads"] >= self.enough_overloads
+        if decision.code is None:
+            assert self.in_a_row["overloads"] >= self.enough_overloads
+        else:
+            assert decision.code is TransitionCode.REFUSAL_FALLBACK
+            self.seen["asked another after a refusal"] += 1
         assert decision.to_model == decision.state.model
         self.turned_to(decision.to_model)
 
@@ -447,7 +452,12 @@ class Turn(RuleBasedStateMachine):
     @invariant()
     def every_remedy_is_used_once(self) -> None:
         assert all(times <= 2 for times in self.raised.values())
-        once = ["effort lowered", Nudge.EMPTY_REPLY, *(set(Mending) - {Mending.LOWER_CAP})]
+        once = [
+            "effort lowered",
+            "asked another after a refusal",
+            Nudge.EMPTY_REPLY,
+            *(set(Mending) - {Mending.LOWER_CAP}),
+        ]
         assert all(self.seen[remedy] <= 1 for remedy in once)
         assert self.since_reply["lowered"] <= 2
         assert self.since_reply["drained"] <= 1
