@@ -124,7 +124,7 @@ def _tests(words: tuple[Word, ...]) -> bool:
     return all(
         word.text not in ("-v", "-R") and not word.split and (word.kind is not WordKind.GLOB or word.single)
         for word in words
-    ) and (all(word.kind is not WordKind.UNKNOWN for word in words) or not any("[" in word.text for word in words[:-1]))
+    ) and (all(word.kind is not WordKind.UNKNOWN for word in words) or not any("[" in word.text for word in words))
 
 
 def _loops(names: set[str], found: tuple[Simple, ...]) -> frozenset[str]:
