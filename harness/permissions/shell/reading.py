@@ -97,7 +97,20 @@ def _read(line: str, whole: "_Line") -> tuple[Simple, ...]:
     if not reading.at.ended:
         raise Unreadable(f"there is a {reading.at.peek()!r} too many")
     reading.at.require_no_heredoc()
-    return tuple(reading.found)
+    return tuple(replace(simple, in_chain=True) if whole.chain else simple for simple in reading.found)
+
+
+def _changes_folder(simple: Simple) -> bool:
+    return simple.program is None or simple.program in (
+        "cd",
+        "pushd",
+        "popd",
+        "command",
+        "builtin",
+        "eval",
+        "source",
+        ".",
+    )
 
 
 def _assigns(simple: Simple) -> bool:
@@ -146,6 +159,8 @@ class _Line:
     """Variables of every `for`."""
     nested: set[str] = field(default_factory=set)
     """Those of a `for` inside another one with the same variable."""
+    chain: bool = True
+    """It is nothing but commands joined by &&, and no other part of it changes the folder."""
     readings: int = 0
     """How often the body of a loop was read once more."""
 
@@ -190,6 +205,7 @@ class _Reading:
                     raise Unreadable(f"there is nothing before {word!r}")
                 self.at.advance(len(word))
                 return word, only
+            self._line.chain = self._line.chain and first
             pipeline = self._pipelines()
             only = pipeline if first else ()
             first = False
@@ -208,11 +224,14 @@ class _Reading:
             if case and self.at.looking_at(";;") and not self.at.looking_at(";;&"):
                 return False
             raise Unreadable("it has a ;; in it")
-        return self.at.take(";") or self.at.take("&")
+        if self.at.take("&"):
+            self._line.chain = False
+            return True
+        return self.at.take(";")
 
     def _pipelines(self) -> tuple[Simple, ...]:
         """Commands joined by | || and &&; returns them if they are one pipeline of simple commands."""
-        piped, alone = False, True
+        piped, was_piped, alone = False, False, True
         before: tuple[Simple, ...] | None = ()
         while True:
             if piped and self.at.bare_word() in ("!", "time"):
@@ -220,9 +239,14 @@ class _Reading:
             simple = self._command(before or ())
             before = None if before is None or simple is None else (*before, replace(simple, fed_by=()))
             self.at.skip_blanks()
+            either = self.at.looking_at("||")
             joined = self.at.take("&&") or self.at.take("||")
             both = not joined and self.at.take("|&")
             piped = both or (not joined and self.at.take("|"))
+            part = piped or was_piped
+            if either or simple is None or (part and _changes_folder(simple)):
+                self._line.chain = False
+            was_piped = piped
             if both and self._portable:
                 raise Unreadable("not every shell knows |&")
             if not (joined or piped):
@@ -596,8 +620,10 @@ class _Reading:
     def _substitution(self) -> tuple[Simple, ...]:
         """The commands of $(…), <(…) or >(…), the bracket that opens it already read, if they are one pipeline."""
         self._inside += 1
+        chain, before = self._line.chain, len(self.found)
         with self.at.deeper(), self.at.own_heredocs():
             _, only = self._list(frozenset())
+        self._line.chain = chain and not any(map(_changes_folder, self.found[before:]))
         self._inside -= 1
         self.at.expect(")")
         return only
@@ -611,6 +637,7 @@ class _Reading:
             if not inner.at.ended:
                 raise Unreadable("there is a ')' too many")
             inner.at.require_no_heredoc()
+        self._line.chain = False
         self.found += inner.found
 
     def _expansions(self, body: str) -> None:

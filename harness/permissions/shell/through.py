@@ -189,7 +189,7 @@ def _line(simple: Simple, text: str, at: _Depth, *, transparent: bool = True) ->
     inner = read_line(text, at.dialect)
     yield Run(simple, transparent=transparent, understood=True)
     for one in inner:
-        yield from _through(one, at)
+        yield from _through(replace(one, in_chain=False), at)  # its chain is not that of the line around it
 
 
 def _eval(simple: Simple, at: _Depth) -> Iterator[Run]:
@@ -400,15 +400,23 @@ def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterat
         yield Run(simple)
         return
     yield Run(simple, transparent=wrapper.transparent and not found.has(wrapper.acts))
-    markers = [value or "{}" for value in found.values("Ii --replace")] if name == "xargs" else []
-    inner = tuple(ANYTHING if any(marker in word.text for marker in markers) else word for word in rest)
-    if wrapper.adds:
-        lines = () if found.given or not simple.fed_by else simple.fed_by
-        inner = (*inner, replace(ANYTHING, listed_by=lines))
+    inner = _with_input(simple, rest, found) if wrapper.adds else tuple(rest)
     limited = wrapper.own is _DURATION and bool(re.fullmatch(r"0*[1-9]\d{0,3}[sm]?", found.rest[0].text))  # 0: never
     within = Simple(inner, assignments, (), simple.repeated, _written(rest), simple.fed_by, simple.variables)
     for run in _through(within, at.deeper()):
         yield replace(run, limited=run.limited or limited)
+
+
+def _with_input(simple: Simple, words: Sequence[Word], given: _Options) -> tuple[Word, ...]:
+    """The words of the command that xargs runs, and what it puts between or behind them."""
+    listed = () if given.has("a d E e --arg-file --delimiter --eof") else simple.fed_by
+    word = replace(ANYTHING, listed_by=listed, whole=given.has("0 --null"))
+    markers = [value or "{}" for value in given.values("Ii --replace")]
+    inner = tuple(
+        word if one.text in markers else ANYTHING if any(marker in one.text for marker in markers) else one
+        for one in words
+    )
+    return inner if markers else (*inner, word)
 
 
 def _environment(words: tuple[Word, ...]) -> tuple[tuple[Assignment, ...], tuple[Word, ...]]:
@@ -590,13 +598,16 @@ def _found(simple: Simple, name: str, at: _Depth) -> Iterator[Run]:
     yield Run(simple, opaque=hidden)
     for number, word in enumerate(words):
         if word.text in _EXEC:
+            before = Simple((simple.words[0], *words[:number], Word("-print0")), simple.assignments)
+            file = replace(ANYTHING, listed_by=(before,), whole=True)
             command: list[Word] = []
             for inner in words[number + 1 :]:
                 if inner.text == ";" or (inner.text == "+" and command[-1:] == [ANYTHING]):
                     break
-                command.append(ANYTHING if "{" in inner.text and "}" in inner.text else inner)
+                braces = "{" in inner.text and "}" in inner.text
+                command.append(file if inner.text == "{}" and name == "find" else ANYTHING if braces else inner)
             if command:
-                added = () if ANYTHING in command else (ANYTHING,)
+                added = () if file in command or ANYTHING in command else (ANYTHING,)
                 yield from _through(Simple((*command, *added), repeated=True, text=_written(command)), at.deeper())
 
 

@@ -44,6 +44,9 @@ class Word:
     """The whole word is the output of this one pipeline, without quotes: one word for each line or blank. What xargs
     adds is marked so, too: there quotes and backslashes are taken away, and no file pattern is expanded."""
 
+    whole: bool = False
+    """With `listed_by`: each name is one word, whatever is in it (find -exec, xargs -0)."""
+
     @property
     def known(self) -> bool:
         """The command gets exactly this text."""
@@ -90,6 +93,8 @@ class Simple:
     variables: tuple[str, ...] = ()
     """Names of the variables that the shell puts into it: into its words, assignments and redirections, its
     here-strings, and its here-documents (those may come as a command without words)."""
+    in_chain: bool = False
+    """Its line is nothing but commands joined by &&: it runs only if those before it have succeeded."""
 
     @property
     def program(self) -> str | None:

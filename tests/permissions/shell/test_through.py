@@ -178,8 +178,8 @@ def test_what_git_runs_is_allowed_by_no_rule_about_git(line: str) -> None:
         ("\\time -v make", "make"),
         ("taskset -c 0-3 make", "make"),
         ("xargs -0 -n 1 ls", "ls …"),
-        ("xargs -i cp {} b", "cp … b …"),
-        ("xargs -I % cp % b", "cp … b …"),
+        ("xargs -i cp {} b", "cp … b"),
+        ("xargs -I % cp % b", "cp … b"),
         ("bash -euo pipefail -c 'make'", "make"),
         ("trap -- 'make' EXIT", "make"),
         ("eval -- make", "make"),
@@ -269,8 +269,9 @@ def test_a_line_can_be_read_as_any_shell_reads_it() -> None:
 
 def test_what_xargs_adds_is_what_the_pipeline_lists() -> None:
     [ls, xargs, grep] = runs_of("ls | xargs grep x")
-    assert xargs.simple.fed_by == (ls.simple,)
-    assert grep.simple.words[-1].listed_by == (ls.simple,)
+    assert [one.words for one in xargs.simple.fed_by] == [ls.simple.words]
+    [listed] = grep.simple.words[-1].listed_by
+    assert listed.words == ls.simple.words
     [*_, grep] = runs_of("ls | xargs grep x < other")
     assert not grep.simple.words[-1].listed_by
 
