@@ -694,34 +694,19 @@ _MYSQL = Program(
 # ── object files ────────────────────────────────────────────────────────────────────────────────
 
 
-def _named(parsed: Parsed) -> bool:
-    """The files are named, and none is a list of options."""
-    return bool(parsed.operands) and not any(word.text.startswith("@") for word in parsed.operands)
-
-
-_OBJDUMP = Program(
-    flags="atTxhfprRCwV --archive-headers --file-headers --private-headers --section-headers --headers "
-    "--all-headers --syms --dynamic-syms --reloc --dynamic-reloc "
-    "--demangle --wide --version",
-    texts="j --section",
-    check=_named,
+_OBJECTS = Program(
+    flags="aABCdDghHiIlnNoprRsSTtuUvVwWxX --all --all-headers --archive-headers --debug-syms --defined-only --demangle "
+    "--disassemble --disassemble-all --dyn-syms --dynamic --dynamic-reloc --dynamic-syms --extern-only --file-header "
+    "--file-headers --full-contents --headers --notes --numeric-sort --private-headers --program-headers --reloc "
+    "--relocs --section-headers --sections --segments --size-sort --source --symbols --syms --totals --undefined-only "
+    "--version --wide --no-show-raw-insn --line-numbers",
+    reads="f j M m --section --disassembler-options --format --radix --hex-dump --string-dump --start-address "
+    "--stop-address --target",
+    executes="--plugin",
+    looks=False,
 )
-"""Headers and symbols only. Debugging information names the source files that -S and -W show, and a thin archive the
-files whose content -s and -d show, in whatever place they are."""
-_NM = Program(
-    flags="aADgnopPrSsuUCvV --debug-syms --dynamic --extern-only --defined-only --undefined-only --numeric-sort "
-    "--no-sort --print-file-name --print-size --size-sort --reverse-sort --portability --demangle --print-armap "
-    "--version --no-demangle",
-    texts="t --radix",
-    check=_named,
-)
-_READELF = Program(
-    flags="ahlStgsenrduVAIWvT --all --file-header --program-headers --segments --section-headers --sections "
-    "--section-groups --section-details --headers --syms --symbols --dyn-syms --notes --relocs --unwind --dynamic "
-    "--version-info --arch-specific --histogram --wide --version",
-    check=_named,
-)
-_SIZE = Program(flags="ABdoxtGV --totals --common --version", texts="--format --radix", check=_named)
+"""objdump, nm, readelf, size: debugging information names source files that are shown, and a thin archive other files
+that are read, in whatever place they are."""
 
 
 # ── the table ───────────────────────────────────────────────────────────────────────────────────
@@ -951,10 +936,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             ("at", "batch"), Program(flags="lmMbcrdVv", texts="q t", executes="f", operands=(TEXT,), looks=False)
         ),
         # Object files, pictures, documents.
-        "objdump": _OBJDUMP,
-        "nm": _NM,
-        "readelf": _READELF,
-        "size": _SIZE,
+        **dict.fromkeys(("objdump", "nm", "readelf", "size"), _OBJECTS),
         "ldd": Program(flags="durv --verbose --unused", operands=(EXECUTE,), looks=False),
         "objcopy": _loosely("-o", "--plugin", last=WRITE),
         "strip": _writes(
