@@ -35,7 +35,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from harness.permissions.names import names
-from harness.permissions.programs.files import Parser, and_uses, joined, loose, plain
+from harness.permissions.programs.files import Parser, and_uses, joined, loose, named, plain
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use
 from harness.permissions.shell.words import Word, WordKind
 
@@ -242,7 +242,7 @@ _KINDS = names(
 
 def _gets(parsed: Parsed) -> bool:
     """`kubectl get pods,svc`, `get pod NAME`, `get pod/NAME svc/NAME`."""
-    if not parsed.operands or not all(word.known for word in parsed.operands):
+    if not parsed.operands or not named(parsed.operands):
         return False
     texts = [word.text.lower() for word in parsed.operands]
     slashes = any("/" in text for text in texts)
@@ -373,7 +373,7 @@ _GH = Program(
 
 
 def _plain_names(parsed: Parsed) -> bool:
-    return all("/" not in word.text for word in parsed.operands)
+    return named(parsed.operands) and all("/" not in word.text for word in parsed.operands)
 
 
 def _asks_first(parsed: Parsed) -> bool:

@@ -41,6 +41,11 @@ def joined(folder: Word, name: Word) -> Word:
     return Word(f"{folder.text.rstrip('/')}/{name.text}", kind, home=folder.home)
 
 
+def named(words: Iterable[Word]) -> bool:
+    """The words are what they say, not the names that another command lists: what is in those is not seen here."""
+    return all(word.known and "\0" not in word.text for word in words)
+
+
 def changed_in_place(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     """What is written is read as well: by an editor, a database, a program that packs a file where it is."""
     parsed = plain(program, words)
@@ -288,7 +293,7 @@ def _tar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     lists = (
         mode == "list"
         and len(archives) == 1
-        and archives[0].known
+        and named(archives)
         and ":" not in archives[0].text
         and all(name in _TAR_LISTS for name, _ in parsed.options)
     )
@@ -318,7 +323,7 @@ def _unzip(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     lists = program is _ZIPINFO or parsed.has("c l p t v z Z")
     if not lists and not parsed.has("d"):
         uses.append(Use(WRITE, HERE))
-    plainly = archive.known and not re.search(r"[*?\[\\]", archive.text)
+    plainly = named([archive]) and not re.search(r"[*?\[\\]", archive.text)
     return replace(and_uses(parsed, uses), acts=parsed.acts or not lists or not plainly)
 
 
@@ -416,7 +421,7 @@ def _ar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         uses += [Use(READ, word) for word in members]
     if keys[0] == "x":
         uses += [Use(WRITE, word) for word in (HERE, *members)]
-    lists = re.fullmatch(r"t[vO]*", keys) and all(word.known for word in rest)
+    lists = re.fullmatch(r"t[vO]*", keys) and named(rest)
     return Parsed(program, operands=rest, uses=tuple(uses), acts=not lists)
 
 
@@ -431,7 +436,7 @@ def _jar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     if parsed is None:
         return None
     uses = list(parsed.uses)
-    lists = all(name in _JAR_LISTS for name, _ in parsed.options) and parsed.has("t --list")
+    lists = all(name in _JAR_LISTS for name, _ in parsed.options) and parsed.has("t --list") and named(words)
     if lists:
         uses = [Use(READ, use.word) if use.role is WRITE else use for use in uses]
     else:

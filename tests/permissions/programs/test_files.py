@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.permissions import Ask
 from harness.permissions.programs.files import PROGRAMS
 from harness.permissions.programs.grammar import Role
 from tests.permissions.programs.reading import found, looks, parsed, run, state, uses
+from tests.permissions.test_verdicts import decided
 
 ROLES = [
     # Copies, moves, links: a rule about reading has to see their sources.
@@ -288,3 +290,10 @@ def test_what_a_program_changes_is_in_a_word_that_it_writes(line: str, tmp_path:
 
 def _but_time(about: str | None) -> list[str] | None:
     return None if about is None else [part for number, part in enumerate(about.split(" ")) if number != 1]
+
+
+@pytest.mark.parametrize(
+    "line", ["tar tf $(ls)", "ar t $(ls)", "jar tf $(ls)", "unzip -l $(ls)", "cp -t out $(git ls-files)", "gzip $(ls)"]
+)
+def test_names_that_another_command_lists_may_mean_more_than_a_file(line: str) -> None:
+    assert isinstance(decided(line), Ask)
