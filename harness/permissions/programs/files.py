@@ -89,13 +89,14 @@ _COPY = Program(
     texts="S --suffix --sparse --no-preserve",
     maybe="--backup --preserve --reflink --update --context",
     writes=_FOLDER,
-    tree="rRad --recursive --archive",
-    follow="LH --dereference",
+    tree="Rad --recursive --archive",
+    follow="rLH --dereference",
     last=WRITE,
     unless=_FOLDER,
     looks=False,
     parser=_copies(),
 )
+"""On BSD, -r follows links, which -R does not."""
 _MOVE = Program(
     flags="bfinuvTZhx --force --interactive --no-clobber --verbose --strip-trailing-slashes --no-target-directory "
     "--exchange --no-copy --debug",
@@ -135,7 +136,7 @@ _INSTALL = Program(
 )
 _RSYNC = Program(
     flags="vqcbudKHpEogtDOJSnWxPzhiAUNX468y --verbose --quiet --checksum --update --dry-run --progress --stats "
-    "--compress --human-readable --partial --perms --owner --group --times --devices --specials --links --hard-links "
+    "--compress --human-readable --partial --perms --owner --group --times --devices --specials --hard-links "
     "--acls --xattrs --sparse --whole-file --one-file-system --existing --ignore-existing --size-only --delete "
     "--delete-before --delete-during --delete-delay --delete-after --delete-excluded --delete-missing-args --del "
     "--force --inplace --append --append-verify --mkpath --list-only --itemize-changes --numeric-ids --cvs-exclude "
@@ -367,7 +368,7 @@ _GZIP = Program(
     flags="123456789cdfhklnNqtvV --stdout --to-stdout --decompress --uncompress --force --keep --list --name "
     "--no-name --quiet --test --verbose --fast --best --version --help",
     texts="S b --suffix",
-    tree="r --recursive",
+    follow="r --recursive",
     parser=_packs("gz", "z Z tgz"),
 )
 _XZ = Program(
@@ -379,7 +380,7 @@ _XZ = Program(
     parser=_packs("xz", "lzma lz txz"),
 )
 _ZSTD = Program(
-    flags="0123456789cdfklqtvVhzC --stdout --decompress --uncompress --compress --force --keep --list --test --quiet "
+    flags="0123456789cdklqtvVhzC --stdout --decompress --uncompress --compress --keep --list --test --quiet "
     "--verbose --ultra --version --help --check --no-check --single-thread --sparse --no-sparse --no-progress",
     texts="T M B --threads --format --memory",
     maybe="--long --fast --adapt",
@@ -387,7 +388,7 @@ _ZSTD = Program(
     writes="o --output-dir-flat --output-dir-mirror",
     executes="--filelist",
     acts="--rm",
-    tree="r",
+    follow="rf --force",
     parser=_packs("zst", "zstd gz xz lz4 lzma"),
 )
 _LZ4 = Program(
@@ -559,7 +560,7 @@ def _fetched(parsed: Parsed, saves: bool) -> list[Use]:
 
 
 _CURL = Program(
-    flags="#0123460aBfgGiIjJklLNnOpqRsSvVZ --append --compressed --fail --fail-with-body --get --globoff --head "
+    flags="#012346aBfgGiIjJklLNnOpqRsSvVZ --append --compressed --fail --fail-with-body --get --globoff --head "
     "--http1.0 --http1.1 --http2 --http3 --include --insecure --ipv4 --ipv6 --location --location-trusted --netrc "
     "--netrc-optional --no-buffer --no-progress-meter --parallel --progress-bar --remote-name --remote-name-all "
     "--remote-header-name --remote-time --retry-connrefused --retry-all-errors --show-error --silent --ssl-reqd "
@@ -636,7 +637,7 @@ def _vi(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 
 
 _VI = Program(
-    flags="AbCdDeEfFgHhlLMmnNoOpRstvxXyZ --noplugin --clean --help --version --headless -nb",
+    flags="AbCdDeEfFgHhlLMmnNoOpRvxXyZ --noplugin --clean --help --version --headless -nb",
     texts="T --startuptime",
     writes="i w W",
     executes="s S u U",
@@ -685,7 +686,7 @@ _PSQL = Program(
     looks=False,
 )
 _MYSQL = Program(
-    flags="ABbCEfGHINnqrstUVvwX --batch --silent --skip-column-names --table --vertical --version --verbose --xml "
+    flags="ABbCEfGHINnqstUVvwX --batch --silent --skip-column-names --table --vertical --version --verbose --xml "
     "--no-defaults --compress --all-databases --databases --no-data --single-transaction --routines --triggers",
     texts="D h P u --database --host --port --user --protocol --ssl-mode --default-character-set --where",
     maybe="p --password",
@@ -889,7 +890,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         ),
         # Keys and ciphers.
         "gpg": Program(
-            flags="abcdeknqrsvK --armor --sign --clearsign --detach-sign --encrypt --decrypt --symmetric --verify "
+            flags="abcdeknqsvK --armor --sign --clearsign --detach-sign --encrypt --decrypt --symmetric --verify "
             "--import --export --export-secret-keys --list-keys --list-secret-keys --batch --yes --no --quiet "
             "--verbose --list-packets --version --no-tty --delete-keys --delete-secret-keys --gen-key --refresh-keys",
             texts="r u --recipient --local-user --passphrase --cipher-algo --keyserver --recv-keys --status-fd "

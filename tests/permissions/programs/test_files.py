@@ -1,21 +1,26 @@
 """Programs that change, pack and send files: which of their words they read, write or run."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from harness.permissions import Ask
+from harness.permissions.programs import development, files
 from harness.permissions.programs.files import PROGRAMS
 from harness.permissions.programs.grammar import Role
 from tests.permissions.programs.reading import found, looks, parsed, run, state, uses
 from tests.permissions.test_verdicts import decided
 
+TABLES = ("flags", "acts", "maybe", "tree", "follow", "texts", "lists", "reads", "writes", "executes", "commands")
 ROLES = [
     # Copies, moves, links: a rule about reading has to see their sources.
     ("cp ~/.ssh/id_rsa k2", "read ~/.ssh/id_rsa; write k2; write k2/id_rsa"),
     ("cp a b out", "read a; read b; write out; write out/a; write out/b"),
-    ("cp -r vendor/.git .", "tree vendor/.git; write .; write .git"),
-    ("cp -rL a out", "followed a; write out; write out/a"),
+    ("cp -R vendor/.git .", "tree vendor/.git; write .; write .git"),
+    ("cp -r a out", "followed a; write out; write out/a"),
+    ("gzip -lr a", "followed a"),
+    ("cp -RL a out", "followed a; write out; write out/a"),
     ("cp -t out a", "read a; write out; write out/a"),
     ("cp --target-directory=out a", "read a; write out; write out/a"),
     ("cp src/*.py out", "read src/*.py; write out; write out/*.py"),
@@ -193,6 +198,18 @@ def test_dd_may_be_given_the_home_folder_by_bash() -> None:
         (Role.READ, "~/.ssh/id_rsa", True),
         (Role.READ, "~/.ssh/id_rsa", False),
     }
+
+
+@pytest.mark.parametrize("module", [files, development])
+def test_no_option_is_in_two_tables_of_a_program(module: ModuleType) -> None:
+    programs = list(module.PROGRAMS.items())
+    while programs:
+        name, program = programs.pop()
+        programs += [(f"{name} {inner}", one) for inner, one in program.subcommands.items()]
+        options = [option for table in TABLES for option in getattr(program, table).split()]
+        letters = [f"-{one}" for text in options if text[0] != "-" for one in text]
+        written = [*letters, *(text for text in options if text[0] == "-")]
+        assert sorted(written) == sorted(set(written)), name
 
 
 def test_more_than_120_programs_are_known() -> None:
