@@ -35,7 +35,6 @@ _SAFE: Mapping[str, str] = MappingProxyType(
         "gpg.program": "false",
         "gpg.ssh.program": "false",
         "gpg.x509.program": "false",
-        "interactive.diffFilter": "cat",
         "log.showSignature": "false",
         "safe.bareRepository": "explicit",
         "submodule.recurse": "false",
@@ -111,7 +110,7 @@ _HARMLESS = re.compile(
 """Settings, named in small letters as git lists them, that run no program and read no other file."""
 _SWITCHED_OFF = re.compile(
     r"core\.(hookspath|editor|sshcommand|askpass|pager)|sequence\.editor|pager\.[a-z-]+|gpg\.(.+\.)?program"
-    r"|log\.showsignature|interactive\.difffilter"
+    r"|log\.showsignature"
 )
 """Settings that name programs and cannot matter in `safe_environment`, where the command fetches and edits nothing."""
 _PLAIN_VALUES: Mapping[str, frozenset[str]] = MappingProxyType(

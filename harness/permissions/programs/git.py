@@ -131,6 +131,8 @@ _SIGNED = re.compile(r"%[-+ ]?G|signature", re.IGNORECASE)
 """A part of a format for which git runs gpg."""
 _OBJECT = re.compile(r"[^:{}]*:(?![/!^(])[^{}]+", re.DOTALL)
 """A file or folder of a revision, or of the index."""
+_FILE = re.compile(r":|^[0-9a-f]{4,64}$", re.IGNORECASE)
+"""A part of the name of an object that may be a file."""
 _HEAD = re.compile(r"(HEAD|@)([~^@].*)?|.*\.\..*", re.DOTALL)
 
 
@@ -184,6 +186,8 @@ class _Shown:
     """Without a path it is about the whole repository, not only about the current folder."""
     skips: int = 0
     """Operands in front that are text."""
+    objects: bool = False
+    """It shows a file or folder of a revision (HEAD:src) by itself, and does not compare it."""
 
 
 def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -205,18 +209,18 @@ def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | 
         if name == "-L" and value is not None and ":" in value.text:
             uses += [Use(Role.READ, path, top) for path, top in _paths(value) if path != value]
     if content and shown.whole is not None:
-        uses += _limits(shown.whole, operands, len(operands) - _behind_dashes(parsed, words), shown.everywhere)
+        uses += _limits(shown, shown.whole, operands, len(operands) - _behind_dashes(parsed, words))
     return replace(parsed, program=program, uses=tuple(uses))
 
 
-def _limits(whole: Role, operands: tuple[Word, ...], dashes: int, everywhere: bool) -> Iterator[Use]:
+def _limits(shown: _Shown, whole: Role, operands: tuple[Word, ...], dashes: int) -> Iterator[Use]:
     """The files whose content is shown; everything where no operand is certain to limit it.
 
     `dashes`: how many operands stand before the --.
     """
     limited, commits = False, not operands
     for number, word in enumerate(operands):
-        if number < dashes and _OBJECT.fullmatch(word.text):
+        if shown.objects and number < dashes and _OBJECT.fullmatch(word.text):
             yield from (Use(whole, path, top) for path, top in _paths(word))
         elif (limit := _limit(word)) is not None:
             yield Use(whole, *limit)
@@ -225,7 +229,7 @@ def _limits(whole: Role, operands: tuple[Word, ...], dashes: int, everywhere: bo
         else:
             commits = True
     if commits and not limited:
-        yield Use(whole, HERE, everywhere)
+        yield Use(whole, HERE, shown.everywhere)
 
 
 def _always(parsed: Parsed) -> bool:
@@ -250,6 +254,11 @@ def _shows_patches(parsed: Parsed) -> bool:
 
 def _shows_patches_unless_names(parsed: Parsed) -> bool:
     return parsed.has(_PATCHES) or not parsed.has(_NAMES)
+
+
+def _shows_objects(parsed: Parsed) -> bool:
+    """show prints the content of a file by its object, whatever else it is to show of commits."""
+    return _shows_patches_unless_names(parsed) or any(_FILE.search(word.text) for word in parsed.operands)
 
 
 def _runs_no_gpg(parsed: Parsed) -> bool:
@@ -427,7 +436,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
         "diff-files": _difference(_PATCHED, "c q --base --ours --theirs"),
         "log": _history(_PATCHED),
         "whatchanged": _history(_PATCHED),
-        "show": _history(_DIFFED),
+        "show": _history(partial(_read, _Shown(_shows_objects, objects=True))),
         "range-diff": Program(
             flags=_DIFF + "--no-dual-color --left-only --right-only",
             texts=_DIFF_TEXTS + "--creation-factor",
@@ -494,7 +503,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             flags="t s e p --mailmap --no-mailmap --use-mailmap --no-use-mailmap",
             operands=_TEXT,
             most=2,
-            parser=partial(_read, _Shown(lambda parsed: not parsed.has("t s e"))),
+            parser=partial(_read, _Shown(lambda parsed: not parsed.has("t s e"), objects=True)),
         ),
         "grep": Program(
             flags="a i I r w v h H E G P F n l L z o c p W q --cached --no-index --untracked --no-exclude-standard "
