@@ -110,7 +110,7 @@ _HARMLESS = re.compile(
 """Settings, named in small letters as git lists them, that run no program and read no other file."""
 _SWITCHED_OFF = re.compile(
     r"core\.(hookspath|editor|sshcommand|askpass|pager)|sequence\.editor|pager\.[a-z-]+|gpg\.(.+\.)?program"
-    r"|log\.showsignature"
+    r"|log\.showsignature|submodule\.recurse"
 )
 """Settings that name programs and cannot matter in `safe_environment`, where the command fetches and edits nothing."""
 _PLAIN_VALUES: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -140,6 +140,8 @@ def harmless_setting(name: str, value: str) -> bool:
     """A setting of git that runs no program and reads no other file; `name` in small letters but for its middle."""
     plain = _in_small_letters(name)
     if (plain == "format.pretty" and _SIGNED.search(value)) or (plain.endswith(".update") and value.startswith("!")):
+        return False
+    if "::" in value:  # an address that names a program: git-remote-ext(1)
         return False
     return _HARMLESS.fullmatch(plain) is not None or value in _PLAIN_VALUES.get(plain, frozenset())
 
@@ -225,6 +227,8 @@ class _Repository:
     def trouble(self, depth: int = 0) -> str | None:
         """The first thing about it that is not known to be harmless."""
         belongs = (self.top / ".git").is_dir() and not (self.top / ".git").is_symlink() and self.common == self.git_dir
+        for link in self._links():
+            return f"a link in the place of a file of git: {link}"
         for name, value in self.settings():
             if name == "core.worktree" and _joined(self.git_dir, value) == self.top and not belongs:
                 belongs = True
@@ -252,6 +256,16 @@ class _Repository:
     def _is_linked(self) -> bool:
         """It is a work tree that its repository knows: both lead to each other."""
         return _place_in(self.git_dir / "gitdir", self.git_dir) == self.top / ".git"
+
+    def _links(self) -> Iterator[Path]:
+        """Links among the files that git prints or obeys, such as the steps of a rebase that `git status` shows.
+
+        git makes none there; people make them of hooks.
+        """
+        for name in (".", "info", "rebase-merge", "rebase-apply", "sequencer"):
+            folder = self.git_dir / name
+            if folder.is_dir():
+                yield from (path for path in folder.iterdir() if path.is_symlink() and path.name != "hooks")
 
     def _submodules(self) -> Iterator[Path]:
         """The folders that are repositories of their own to this one."""

@@ -281,6 +281,16 @@ def test_a_common_folder_elsewhere_is_not_trusted(repository: Path, tmp_path: Pa
     assert programs_in_config(folder.parent) is not None
 
 
+@pytest.mark.parametrize("place", ["rebase-merge/done", "info/exclude", "BISECT_LOG"])
+def test_a_link_in_the_place_of_a_file_of_git_is_not_trusted(repository: Path, tmp_path: Path, place: str) -> None:
+    (tmp_path / "secret").write_text("secret\n")
+    path = repository / ".git" / place
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.symlink_to(tmp_path / "secret")
+    assert programs_in_config(repository) == f"a link in the place of a file of git: {path}"
+
+
 @pytest.mark.parametrize("head", ["", "nothing of git\n", "refs: x\n"])
 def test_a_git_folder_that_git_may_pass_over_is_not_trusted(repository: Path, head: str) -> None:
     run(repository, "git config filter.x.clean ./evil")
@@ -335,6 +345,8 @@ def test_settings_of_many_megabytes_are_refused(repository: Path) -> None:
         ("format.pretty", "%GS", False),
         ("submodule.x.update", "rebase", True),
         ("submodule.x.update", "!touch x", False),
+        ("remote.x.url", "ext::sh -c touch% x", False),
+        ("branch.x.remote", "ext::x", False),
         ("alias.x", "log", False),
         ("nothing", "x", False),
     ],

@@ -133,7 +133,8 @@ _OBJECT = re.compile(r"[^:{}]*:(?![/!^(])[^{}]+", re.DOTALL)
 """A file or folder of a revision, or of the index."""
 _FILE = re.compile(r":|^[0-9a-f]{4,64}$", re.IGNORECASE)
 """A part of the name of an object that may be a file."""
-_HEAD = re.compile(r"(HEAD|@)([~^@].*)?|.*\.\..*", re.DOTALL)
+_REVISION = re.compile(r"(HEAD|@)([~^@][^/]*)?|[^/]*[^./]\.\.\.?[^./].*", re.DOTALL)
+"""HEAD and what counts from it, and ranges. A folder of that name is not thought of."""
 
 
 def _paths(word: Word) -> Iterator[tuple[Word, bool]]:
@@ -188,6 +189,8 @@ class _Shown:
     """Operands in front that are text."""
     objects: bool = False
     """It shows a file or folder of a revision (HEAD:src) by itself, and does not compare it."""
+    paths: bool = True
+    """Operands may be paths that limit it; False: all are names of objects, behind a -- too."""
 
 
 def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -220,11 +223,12 @@ def _limits(shown: _Shown, whole: Role, operands: tuple[Word, ...], dashes: int)
     """
     limited, commits = False, not operands
     for number, word in enumerate(operands):
-        if shown.objects and number < dashes and _OBJECT.fullmatch(word.text):
+        before = number < dashes or not shown.paths
+        if shown.objects and before and _OBJECT.fullmatch(word.text):
             yield from (Use(whole, path, top) for path, top in _paths(word))
         elif (limit := _limit(word)) is not None:
             yield Use(whole, *limit)
-            certain = number >= dashes or _CERTAIN.match(word.text) is not None
+            certain = shown.paths and (not before or _CERTAIN.match(word.text) is not None)
             limited, commits = limited or certain, commits or not certain
         else:
             commits = True
@@ -345,7 +349,7 @@ def _diff(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     outside = parsed.has("--no-index")
     if outside and len(parsed.operands) != 2:
         return None
-    if outside or (len(parsed.operands) == 2 and not any(_HEAD.fullmatch(word.text) for word in parsed.operands)):
+    if outside or (len(parsed.operands) == 2 and not any(_REVISION.fullmatch(word.text) for word in parsed.operands)):
         return replace(parsed, uses=(*parsed.uses, *(Use(Role.TREE, word) for word in parsed.operands)))
     return parsed
 
@@ -391,13 +395,18 @@ def _shows_a_plain_setting(parsed: Parsed) -> bool:
     return len(keys) == 1 and keys[0].known and _SHOWN_KEYS.fullmatch(keys[0].text) is not None
 
 
-_CONFIG_FILE = Use(Role.READ, Word(".git/config"), top=True)
+_CONFIG_FILE = ".git/config"
+"""It may hold addresses with a password in them."""
 
 
-def _shows_addresses(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """What prints addresses of the repository's settings, which may hold a password: as good as reading them."""
+def _shows_file(path: str, program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    """What prints a part of a file of git: as good as reading it."""
     parsed = parse(replace(program, parser=None), words)
-    return None if parsed is None else replace(parsed, program=program, uses=(*parsed.uses, _CONFIG_FILE))
+    return None if parsed is None else _with_file(path, replace(parsed, program=program))
+
+
+def _with_file(path: str, parsed: Parsed) -> Parsed:
+    return replace(parsed, uses=(*parsed.uses, Use(Role.READ, Word(path), top=True)))
 
 
 def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -408,7 +417,7 @@ def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         parsed = parse(replace(program, parser=None, subcommands={}), words)
         parsed = None if parsed is None else replace(parsed, program=program)
     if parsed is not None and any(word.text.lower().startswith(("remote.", "submodule.")) for word in parsed.operands):
-        return replace(parsed, uses=(*parsed.uses, _CONFIG_FILE))
+        return _with_file(_CONFIG_FILE, parsed)
     return parsed
 
 
@@ -503,7 +512,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             flags="t s e p --mailmap --no-mailmap --use-mailmap --no-use-mailmap",
             operands=_TEXT,
             most=2,
-            parser=partial(_read, _Shown(lambda parsed: not parsed.has("t s e"), objects=True)),
+            parser=partial(_read, _Shown(lambda parsed: not parsed.has("t s e"), objects=True, paths=False)),
         ),
         "grep": Program(
             flags="a i I r w v h H E G P F n l L z o c p W q --cached --no-index --untracked --no-exclude-standard "
@@ -576,13 +585,14 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             flags="v --verbose",
             subcommands={"get-url": Program(flags="--push --all", operands=_TEXT, most=1)},
             bare=True,
-            parser=_shows_addresses,
+            parser=partial(_shows_file, _CONFIG_FILE),
         ),
         "stash": Program(
             subcommands={
                 "list": _history(_PATCHED),
                 "show": _difference(
-                    partial(_read, _Shown(_always)), "--include-untracked --only-untracked --no-include-untracked"
+                    partial(_read, _Shown(_always, paths=False)),
+                    "--include-untracked --only-untracked --no-include-untracked",
                 ),
             }
         ),
@@ -600,7 +610,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             subcommands={"list": Program(operands=_TEXT, most=1), "show": Program(operands=_TEXT, most=1)},
             bare=True,
         ),
-        "bisect": Program(subcommands={"log": Program(operands=())}),
+        "bisect": Program(subcommands={"log": Program(operands=(), parser=partial(_shows_file, ".git/BISECT_LOG"))}),
         "submodule": Program(
             flags="q --quiet --cached",
             subcommands={"status": Program(flags="--cached --recursive", operands=_TEXT, parser=_NAMED)},
