@@ -435,7 +435,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             maybe="u M --porcelain --untracked-files --ignored --ignore-submodules --column --find-renames",
             reads="--pathspec-from-file",
             operands=_TEXT,
-            parser=_NAMED,
+            parser=partial(_read, _Shown(lambda parsed: parsed.has("v --verbose"))),
         ),
         "diff": _difference(_diff, "--cached --staged --merge-base --base --ours --theirs --no-index"),
         "diff-tree": _difference(

@@ -19,7 +19,7 @@ from harness.permissions.names import names
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
 from harness.permissions.programs.git import Listing, listing_of
 from harness.permissions.shell.reading import read_line
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.words import Unreadable, Word, WordKind
 
 
 def parsed(line: str) -> Parsed | None:
@@ -349,6 +349,8 @@ def test_every_part_of_a_word_that_may_be_a_path_is_read(line: str, path: str) -
         ("stash show -- x", Role.CHANGED, {"x", ".^"}),
         ("cat-file -p -- 1234abcd", Role.CHANGED, {"1234abcd", ".^"}),
         ("cat-file -p -- HEAD:a", Role.CHANGED, {"HEAD:a", "a^"}),
+        ("status -sb", Role.CHANGED, set()),
+        ("status -v", Role.CHANGED, {".^"}),
         ("show --stat HEAD:src/a.py", Role.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
         ("show --stat 1234abcd", Role.CHANGED, {"1234abcd", ".^"}),
         ("show --stat HEAD", Role.CHANGED, set()),
@@ -579,7 +581,7 @@ def check(place: Place, seed: int) -> bool:
     line, folder = line_from(random), random.choice([".", ".", "sub"])
     try:
         [simple] = read_line(line)
-    except ValueError:
+    except Unreadable:
         return False
     found = parse(PROGRAMS["git"], simple.words[1:])
     if found is None or not found.looks:
