@@ -154,7 +154,8 @@ def test_a_repository_as_git_makes_it_names_no_program(repository: Path, tmp_pat
         "git branch -q topic --track && git config core.autocrlf input && git config pull.rebase true",
     )
     run(
-        tmp_path / "copy", "git config core.hooksPath .husky/_ && git config core.editor vi && git config color.ui auto"
+        tmp_path / "copy",
+        "git config core.hooksPath .husky/_ && git config core.editor vi && git config core.fsmonitor true && git config color.ui auto",
     )
     for folder in ("repository", "copy", "tree", "copy/inner", "copy/.git", "copy/.git/refs"):
         assert programs_in_config(tmp_path / folder) is None, folder
@@ -336,7 +337,9 @@ def test_settings_of_many_megabytes_are_refused(repository: Path) -> None:
         ("User.Name", "x", True),
         ("remote.Some.Name.url", "x", True),
         ("branch.a.b.merge", "x", True),
-        ("core.fsmonitor", "true", True),
+        ("core.fsmonitor", "false", True),
+        ("core.fsmonitor", "true", False),
+        ("help.autocorrect", "immediate", False),
         ("core.fsmonitor", "./evil", False),
         ("core.pager", "cat", True),
         ("core.pager", "less", False),

@@ -17,6 +17,7 @@ from tests.permissions.test_verdicts import decided
         "git -c alias.p=push p",
         "git -c alias.p='!git push' p",
         "git -c include.path=x p",
+        "git -c help.autocorrect=immediate psuh",
         "git --exec-path=x push",
         "git --exec-path=x status",
         "git --git-dir=.git push",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
-from harness.git_safety import harmless_setting
+from harness.git_safety import SIGNATURE, harmless_setting
 from harness.permissions.names import names
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use, parse
 from harness.permissions.shell.words import Word, WordKind
@@ -60,6 +60,7 @@ def global_options(words: tuple[Word, ...]) -> GlobalOptions:
         if word.known and word.text in _PLAIN:
             continue
         if word.known and word.text in _SHOWING:
+            plain = plain and value is None  # --help with a word opens a manual
             return GlobalOptions((), tuple(folders), showing=True, plain=plain, elsewhere=elsewhere, opaque=opaque)
         if word.known and word.text == "-C" and value is not None:
             folders.append(value)
@@ -127,8 +128,6 @@ _WILDCARD = re.compile(r"[*?\[\\]")
 _MAGIC = re.compile(r":\(([^)]*)\)|:[/!^]+:?")
 _CERTAIN = re.compile(r"\.?/|\.\.?(/|$)|.*(/$|[*?\[])", re.DOTALL)
 """What no revision looks like."""
-_SIGNED = re.compile(r"%[-+ ]?G|signature", re.IGNORECASE)
-"""A part of a format for which git runs gpg."""
 _OBJECT = re.compile(r"[^:{}]*:(?![/!^(])[^{}]+", re.DOTALL)
 """A file or folder of a revision, or of the index."""
 _FILE = re.compile(r":|^[0-9a-f]{4,64}$", re.IGNORECASE)
@@ -268,7 +267,7 @@ def _shows_objects(parsed: Parsed) -> bool:
 def _runs_no_gpg(parsed: Parsed) -> bool:
     """No format of it asks for a signature."""
     return not any(
-        value is not None and _SIGNED.search(value.text)
+        value is not None and SIGNATURE.search(value.text)
         for name, value in parsed.options
         if name in ("--format", "--pretty", "--sort")
     )

@@ -46,6 +46,7 @@ def used(line: str, *roles: Role) -> set[str]:
     "line",
     """\
 --version
+--help
 status
 status -sb --porcelain=v2 -uno
 --no-pager log --oneline --graph --all -20
@@ -135,6 +136,9 @@ def test_a_plain_look_is_in_the_grammar(line: str) -> None:
 --work-tree=x status
 --bare log
 --unheard-of status
+-c core.fsmonitor=true status
+--help log
+-h log
 status --help
 log --help
 help log
