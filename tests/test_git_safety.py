@@ -155,8 +155,9 @@ def test_a_repository_as_git_makes_it_names_no_program(repository: Path, tmp_pat
     )
     run(
         tmp_path / "copy",
-        "git config core.hooksPath .husky/_ && git config core.editor vi && git config core.fsmonitor true && git config color.ui auto",
+        "git config core.hooksPath .husky/_ && git config core.editor vi",
     )
+    run(tmp_path / "copy", "git config core.fsmonitor true && git config color.ui auto")
     for folder in ("repository", "copy", "tree", "copy/inner", "copy/.git", "copy/.git/refs"):
         assert programs_in_config(tmp_path / folder) is None, folder
     assert programs_in_config(tmp_path) is None
