@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from harness.git_safety import harmless_setting
 from harness.permissions.names import names
 from harness.permissions.options import Arguments
 from harness.permissions.programs.git import GlobalOptions, global_options
-from harness.permissions.shell.through import SHELLS, base_name
+from harness.permissions.shell.through import SHELLS, Run, base_name
 from harness.permissions.shell.words import Simple, Word, WordKind
 
 INTERPRETERS = names("python python2 python3 node deno bun perl ruby php lua osascript pwsh powershell tclsh")
@@ -37,6 +38,12 @@ def dangers(simple: Simple) -> tuple[str, ...]:
     if danger := _of_program(simple):
         found.append(danger)
     return tuple(found)
+
+
+def dangers_of(run: Run) -> tuple[str, ...]:
+    """The same for a command inside a line: text that is read is judged by its commands, which follow."""
+    found = dangers(replace(run.simple, words=()) if run.understood else run.simple)
+    return (*found, UNKNOWN_TEXT) if run.opaque and OPAQUE.isdisjoint(found) else found
 
 
 def _of_program(simple: Simple) -> str:

@@ -101,7 +101,8 @@ def _git(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     folder = _folder(given.folders)
     if any(use.word.kind is WordKind.GLOB for use in parsed.uses):
         return None  # the shell looks for it in the current folder, git for what was found in another one
-    moved = [Use(use.role, _within(folder, use.word)) for use in parsed.uses if use.role is not Role.TEXT]
+    moving = [use for use in parsed.uses if use.role is not Role.TEXT and use is not CONFIG_FILE]
+    moved = [Use(use.role, _within(folder, use.word)) for use in moving]
     from_top = [use for use in parsed.uses if use.top]
     return replace(parsed, folder=folder, uses=(Use(Role.READ, folder), *moved, *from_top))
 
@@ -394,18 +395,17 @@ def _shows_a_plain_setting(parsed: Parsed) -> bool:
     return len(keys) == 1 and keys[0].known and _SHOWN_KEYS.fullmatch(keys[0].text) is not None
 
 
-_CONFIG_FILE = ".git/config"
-"""It may hold addresses with a password in them."""
+CONFIG_FILE = Use(Role.READ, Word(".git/config"), top=True)
+"""The use of a command that prints addresses of the repository's configuration, which may hold a password."""
 
 
-def _shows_file(path: str, program: Program, words: tuple[Word, ...]) -> Parsed | None:
+_BISECT_LOG = Use(Role.READ, Word(".git/BISECT_LOG"), top=True)
+
+
+def _shows_file(use: Use, program: Program, words: tuple[Word, ...]) -> Parsed | None:
     """What prints a part of a file of git: as good as reading it."""
     parsed = parse(replace(program, parser=None), words)
-    return None if parsed is None else _with_file(path, replace(parsed, program=program))
-
-
-def _with_file(path: str, parsed: Parsed) -> Parsed:
-    return replace(parsed, uses=(*parsed.uses, Use(Role.READ, Word(path), top=True)))
+    return None if parsed is None else replace(parsed, program=program, uses=(*parsed.uses, use))
 
 
 def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -416,7 +416,7 @@ def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         parsed = parse(replace(program, parser=None, subcommands={}), words)
         parsed = None if parsed is None else replace(parsed, program=program)
     if parsed is not None and any(word.text.lower().startswith(("remote.", "submodule.")) for word in parsed.operands):
-        return _with_file(_CONFIG_FILE, parsed)
+        return replace(parsed, uses=(*parsed.uses, CONFIG_FILE))
     return parsed
 
 
@@ -584,7 +584,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             flags="v --verbose",
             subcommands={"get-url": Program(flags="--push --all", operands=_TEXT, most=1)},
             bare=True,
-            parser=partial(_shows_file, _CONFIG_FILE),
+            parser=partial(_shows_file, CONFIG_FILE),
         ),
         "stash": Program(
             subcommands={
@@ -609,7 +609,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             subcommands={"list": Program(operands=_TEXT, most=1), "show": Program(operands=_TEXT, most=1)},
             bare=True,
         ),
-        "bisect": Program(subcommands={"log": Program(operands=(), parser=partial(_shows_file, ".git/BISECT_LOG"))}),
+        "bisect": Program(subcommands={"log": Program(operands=(), parser=partial(_shows_file, _BISECT_LOG))}),
         "submodule": Program(
             flags="q --quiet --cached",
             subcommands={"status": Program(flags="--cached --recursive", operands=_TEXT, parser=_NAMED)},
