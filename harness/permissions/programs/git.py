@@ -198,7 +198,7 @@ def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | 
     parsed = parse(replace(program, parser=None), words)
     if parsed is None:
         return None
-    operands = parsed.operands[0 if parsed.has(program.unless) else shown.skips :]
+    operands = parsed.operands[0 if parsed.has(program.unless) else _certain(shown.skips, parsed.operands) :]
     if not program.permutes:
         operands = tuple(word for word in operands if word != _DASHES)
     if any(word.kind is WordKind.GLOB and ":" in word.text for word in operands):
@@ -216,6 +216,11 @@ def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | 
     return replace(parsed, program=program, uses=tuple(uses))
 
 
+def _certain(skips: int, operands: tuple[Word, ...]) -> int:
+    """How many operands are text in front: a file pattern may be more than one word."""
+    return skips if all(word.kind is not WordKind.GLOB for word in operands[:skips]) else 0
+
+
 def _limits(shown: _Shown, whole: Role, operands: tuple[Word, ...], dashes: int) -> Iterator[Use]:
     """The files whose content is shown; everything where no operand is certain to limit it.
 
@@ -224,7 +229,10 @@ def _limits(shown: _Shown, whole: Role, operands: tuple[Word, ...], dashes: int)
     limited, commits = False, not operands
     for number, word in enumerate(operands):
         before = number < dashes or not shown.paths
-        if shown.objects and before and _OBJECT.fullmatch(word.text):
+        if "\0" in word.text:  # it stands for the output of another command
+            yield Use(whole, word)
+            commits = True
+        elif shown.objects and before and _OBJECT.fullmatch(word.text):
             yield from (Use(whole, path, top) for path, top in _paths(word))
         elif (limit := _limit(word)) is not None:
             yield Use(whole, *limit)
@@ -361,7 +369,7 @@ def _grep(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     parsed = _SEARCHED(program, words)
     if parsed is None or not parsed.has(_GREP_TREE):
         return parsed
-    operands = parsed.operands if parsed.has(program.unless) else parsed.operands[1:]
+    operands = parsed.operands[0 if parsed.has(program.unless) else _certain(1, parsed.operands) :]
     return replace(parsed, uses=(*parsed.uses, *(Use(Role.TREE, word) for word in operands or (HERE,))))
 
 

@@ -372,6 +372,8 @@ def test_every_part_of_a_word_that_may_be_a_path_is_read(line: str, path: str) -
         ("-C sub grep x", Role.TRACKED, {"sub"}),
         ("grep --untracked x", Role.TREE, {"."}),
         ("grep --no-index x a", Role.TREE, {"a"}),
+        ("grep --no-index /etc/*", Role.TREE, {"/etc/*"}),
+        ("grep --no-index /etc/*", Role.READ, {"/etc/*"}),
         ("diff --no-index a b", Role.TREE, {"a", "b"}),
         ("diff a b", Role.TREE, {"a", "b"}),
         ("diff ../a ../b", Role.TREE, {"../a", "../b"}),
