@@ -16,10 +16,13 @@ from hypothesis import strategies as st
 
 from harness.git_safety import safe_environment
 from harness.permissions.names import names
+from harness.permissions.needs import NeedKind, needs_of
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
 from harness.permissions.programs.git import Listing, listing_of
 from harness.permissions.shell.reading import read_line
 from harness.permissions.shell.words import Unreadable, Word, WordKind
+from harness.permissions.surroundings import Surroundings
+from tests.permissions.test_verdicts import bash
 
 
 def parsed(line: str) -> Parsed | None:
@@ -429,6 +432,23 @@ def test_the_words_of_a_command_have_their_roles(line: str, role: Role, paths: s
 def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: Listing | None) -> None:
     found = parsed(line)
     assert (found and listing_of(found)) == listing
+
+
+@pytest.mark.parametrize(
+    ("line", "looks"),
+    [
+        ("grep $(find .)", True),
+        ("git grep --no-index $(find .)", True),
+        ("grep -e $(find .)", False),
+        ("head -n $(find .)", False),
+        ("git -C sub diff --no-index a $(git ls-files)", False),
+        ("git -C $(git ls-files) log", False),
+    ],
+)
+def test_the_output_of_another_command_may_be_any_number_of_words(tmp_path: Path, line: str, *, looks: bool) -> None:
+    needs = needs_of(bash(line), Surroundings(str(tmp_path), "/home/ada"))
+    assert [need.looks for need in needs if need.kind is NeedKind.COMMAND and need.shown == line] == [looks]
+    assert not looks or any(need.kind is NeedKind.TREE and need.trees for need in needs), "its files are read"
 
 
 # ── git is the witness ──────────────────────────────────────────────────────────────────────────
