@@ -17,7 +17,7 @@ import harness
 
 PACKAGE = Path(harness.__file__).parent
 
-GROUND = {"regular_file", "errors", "secret", "clock", "visible", "uninterrupted", "threads", "front_matter"}
+GROUND = {"regular_file", "errors", "secret", "masking", "clock", "visible", "uninterrupted", "threads", "front_matter"}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
 ROOMS = {
@@ -70,6 +70,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "events": set(),
     "errors": {"events"},
     "secret": {"events"},
+    "masking": {"events", "secret"},
     "clock": {"events"},
     "visible": {"events"},
     "uninterrupted": {"events"},
