@@ -225,7 +225,14 @@ def _practice(parser: "ArgumentParser") -> None:
         one.add_argument("--script", metavar="SCRIPT", help="a script file, or the name of a shipped one")
         one.add_argument("--faults", type=float, metavar="SHARE", help="share of the requests that fail, 0 to 1")
         one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
-        one.add_argument("--host", default="127.0.0.1")
+        one.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
+        one.add_argument(
+            *("--allow-host",),
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a name by which clients reach it; others are refused, so that web pages cannot use it",
+        )
         one.add_argument("--port", type=int, default=0, help="0: any free one")
 
 

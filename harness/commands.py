@@ -190,6 +190,7 @@ async def _practice(options: Namespace) -> int:
                     window=options.window,
                     probability=options.faults,
                     seed=options.seed,
+                    allowed_hosts=options.allow_host,
                     tokens=counter,
                 )
             else:
@@ -201,6 +202,7 @@ async def _practice(options: Namespace) -> int:
                     script=options.script,
                     probability=options.faults,
                     seed=options.seed,
+                    allowed_hosts=options.allow_host,
                 )
         except asyncio.CancelledError:
             if not signalled.number:
