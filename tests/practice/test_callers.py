@@ -1,10 +1,11 @@
 """Web pages cannot use the servers of this package, and no client can fill their memory."""
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anthropic
 import psutil
@@ -18,7 +19,7 @@ from harness.practice.proxy import FaultProxy
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.practice.wire import HttpRequest
-from tests.practice.raw_client import HEADERS, post
+from tests.practice.raw_client import HEADERS, REQUEST, post
 
 pytestmark = pytest.mark.anyio
 MEGABYTE = 1024 * 1024
@@ -60,7 +61,7 @@ def test_a_server_at_every_address_answers_to_addresses_and_to_the_names_that_we
     everywhere = {"bound": "0.0.0.0", "also": ("Box.local", "gate.example:9000")}
     for host in ("192.168.1.5:4711", "[fe80::1]:4711", "127.0.0.1:4711", "box.local:4711", "gate.example:9000"):
         assert not refusal(host, **everywhere)  # type: ignore[arg-type]
-    for host in ("box.local", "box.local:1", "gate.example:4711", "evil.example:4711", "192.168.1.5:80"):
+    for host in ("box.local:1", "gate.example:4711", "evil.example:4711", "192.168.1.5:80"):
         assert refusal(host, **everywhere)  # type: ignore[arg-type]
 
 
@@ -149,9 +150,7 @@ async def test_what_a_client_sends_while_a_reply_stalls_is_not_read_on() -> None
         host = server.base_url.removeprefix("http://")
         name, port = host.split(":")
         _, writer = await asyncio.open_connection(name, int(port))
-        body = (
-            b'{"model": "practice-1", "max_tokens": 5, "stream": true, "messages": [{"role": "user", "content": "x"}]}'
-        )
+        body = json.dumps(REQUEST).encode()
         head = f"POST /v1/messages HTTP/1.1\r\nhost: {host}\r\nanthropic-version: 2023-06-01\r\nx-api-key: k\r\n"
         first = f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
         writer.write(first + f"{head}content-length: {400 * MEGABYTE}\r\n\r\n".encode())
@@ -192,7 +191,11 @@ async def test_a_connection_that_says_nothing_is_closed_in_the_end(monkeypatch: 
         writer.close()
 
 
-async def test_a_head_that_is_too_large_closes_the_connection() -> None:
-    async with PracticeServer(Improviser()) as server:
-        seen = await post(server.base_url, headers=HEADERS | {"x-large": "x" * 100_000})
-    assert seen.raw == b""
+async def test_a_head_without_end_closes_the_connection() -> None:
+    async with PracticeServer(Improviser()) as server, asyncio.timeout(5):
+        name, port = server.base_url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(name, int(port))
+        writer.write(b"POST / HTTP/1.1\r\nx-large: " + b"x" * 100_000)
+        with suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        writer.close()
