@@ -277,6 +277,8 @@ def _unreadable(chain: _Chain) -> Fault | None:
     """An answer arrived that is not what the API sends."""
     if error := chain.has("BrokenStream"):
         return Fault(FaultKind.MALFORMED_RESPONSE, f"the stream contradicts itself: {one_line(str(error))}")
+    if error := chain.has("BodyTooLong", "UnreadableBody"):
+        return Fault(FaultKind.MALFORMED_RESPONSE, f"the answer cannot be read: {one_line(str(error))}")
     if chain.has("JSONDecodeError", "RecursionError"):
         return Fault(FaultKind.MALFORMED_RESPONSE, "the server sent something that is not JSON")
     if chain.has("UnicodeDecodeError", "DecodingError"):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from harness.model.bounded_body import bound
 from harness.model.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ KEEPALIVE_S = 90.0
 
 _LOGGERS = ("anthropic", "httpx2", "httpcore2")
 _NO_KEY_NEEDED = "no-key-needed"
+_PLAIN = {"accept-encoding": "identity"}
 
 Tracer = Callable[[str, dict[str, Any]], Awaitable[None]]
 """Told what happens on the wire: a name such as "connection.connect_tcp.started", and details."""
@@ -99,17 +101,20 @@ class LineBuilder:
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEPALIVE_S)
         if self._ssl_context is None:
             self._ssl_context = httpx2.create_ssl_context() if self._endpoint.encrypted else _trusting_nobody()
-        hooks = {"request": [_attach_tracer]}
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [_attach_tracer], "response": [bound]}
         if self._endpoint.is_loopback:
             return httpx2.AsyncClient(
                 verify=self._ssl_context,
                 limits=limits,
                 timeout=_timeouts(),
                 event_hooks=hooks,
+                headers=_PLAIN,
                 trust_env=False,
                 follow_redirects=True,  # as the SDK's own client does
             )
-        return DefaultAsyncHttpxClient(verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks)
+        return DefaultAsyncHttpxClient(
+            verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks, headers=_PLAIN
+        )
 
 
 def load(log: logging.Logger | None = None) -> None:
