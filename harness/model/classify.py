@@ -238,6 +238,8 @@ def _configuration(chain: _Chain) -> Fault | None:
         return final(FaultKind.AUTH, "no key is set: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
     if chain.has("UnsupportedProtocol", "InvalidURL"):
         return final(FaultKind.UNKNOWN, "the model's address is not one: begin base_url with http:// or https://")
+    if error := chain.has("CertificatesUnusable"):
+        return final(FaultKind.TLS, one_line(str(error)))
     if chain.has("SSLCertVerificationError"):
         return final(FaultKind.TLS, f"the server's certificate was refused: {chain.reason()}")
     if (error := chain.has("SSLError")) and not chain.has("SSLEOFError", "SSLZeroReturnError"):
