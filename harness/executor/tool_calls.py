@@ -38,10 +38,11 @@ from harness.hooks import Combined, in_one_line
 from harness.model import hook_texts, prompt
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
 from harness.processes import Processes
+from harness.secret import MASK
 from harness.threads import in_thread
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import fitted
-from harness.tools.tool import Tool, ToolContext, ToolResult, category_of, shorten_line
+from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
@@ -111,6 +112,7 @@ class ToolCalls:
         self._remember = remember or permissions.remember
         self._asker = asker
         self._conversation = conversation
+        self._masking = conversation.masking
         self._dispatching = dispatching
         self._labels = labels
         self._hooking = hooking
@@ -223,9 +225,13 @@ class ToolCalls:
 
     def _checked(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
         """The checked arguments and what a person should see of them; None when the call was answered as wrong."""
+        if tool.effect is Effect.WRITE and self._masking.used and self._holds_mask(call):
+            self._ended(call, ToolResult(prompt.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key"), 0.0, results)
+            return None
         try:
             arguments = tool.parse(call.input)
-            return arguments, tool.preview(self._context(call), arguments) if tool.preview else ""
+            preview = tool.preview(self._context(call), arguments) if tool.preview else ""
+            return arguments, self._masking.text(preview)
         except ArgumentError as error:
             self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
         except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
@@ -282,13 +288,25 @@ class ToolCalls:
             runs = isinstance(cancelled, StillRuns)
             text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
             result = ToolResult(text, ToolOutcome.CANCELLED, summary)
+            self._masking.file(self._context(call).output_file)
             self._ended(call, self._labelled(item, result), loop.time() - began, results)
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
+        result = await self._masked(call, result)
         await self._finished(call, self._labelled(item, result), loop.time() - began, item.words, results)
         if result.plan is not None:
             self._conversation.emit(PlanChanged(result.plan))
+
+    async def _masked(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """The result as hooks, the journal and the model may see it; also its whole text on disk holds no known key."""
+        for file in {self._context(call).output_file, result.full_output}:
+            if file is not None and file.is_relative_to(self._outputs) and file.exists():
+                await in_thread(partial(self._masking.file, file))
+        return self._masking.value(result)
+
+    def _holds_mask(self, call: ToolCall) -> bool:
+        return any(isinstance(value, str) and MASK in value for value in call.input.values())
 
     async def _finished(
         self, call: ToolCall, result: ToolResult, seconds: float, words: str, results: dict[str, ToolResult]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness import __version__, journal
 from harness.agent import Agent
+from harness.assembly import secrets_of
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import (
@@ -19,6 +20,7 @@ from harness.events import (
 from harness.executor.asker import Asker, Nobody
 from harness.hooks import Hook
 from harness.journal import Journal, Record, SessionState
+from harness.masking import Masking
 from harness.policies import Policies
 from harness.recording import Recorder, unobserved
 from harness.session.session import Session
@@ -103,8 +105,9 @@ async def open_session(
         records, skipped = reading.records, len(reading.skipped)
         state = journal.replay(records)
         settings = _with_model_of(state, loaded)
+    masking = Masking((*loaded.secrets, *secrets_of(settings, os.environ)))
     for number, record in enumerate(records):
-        observer(record.event, record.at)
+        observer(masking.value(record.event), record.at)
         if number % AT_A_TIME == 0:
             await asyncio.sleep(0)
     recorder = Recorder(kept, observer)
@@ -118,6 +121,7 @@ async def open_session(
         spend=state.spend,
         shortenings=state.shortenings,
         plans=state.plans,
+        masking=masking,
     )
     recorder.tell = conversation.show
     try:

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 MOST_PROMPTS = 1_000
@@ -21,9 +21,10 @@ class PromptHistory:
     read or written is told once, by `problem`, and the history of this run goes on in memory.
     """
 
-    def __init__(self, file: Path | None) -> None:
-        """Nothing is read yet; None: a history that is kept nowhere."""
+    def __init__(self, file: Path | None, masked: Callable[[str], str] = str) -> None:
+        """Nothing is read yet; None: a history that is kept nowhere. `masked` takes keys out of what is written."""
         self._file = file
+        self._masked = masked
         self._prompts: list[str] | None = None
         self._lines = 0
         self._torn = False
@@ -49,7 +50,7 @@ class PromptHistory:
         del prompts[:-MOST_PROMPTS]
         if self._file is not None and len(prompt) <= MOST_CHARACTERS:
             try:
-                self._append(self._file, prompt)
+                self._append(self._file, self._masked(prompt))
                 if self._lines > COMPACTED_ABOVE:
                     self._compact(self._file)
             except OSError as error:
