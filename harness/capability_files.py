@@ -1,7 +1,6 @@
 """The capability map from files: the shipped one, that of the person, and that of the project."""
 
 import re
-import stat
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -16,6 +15,7 @@ from platformdirs import user_config_path
 from harness.breakers.capabilities import UNSURE, Alternative, Capability, CapabilityMap, Problem
 from harness.errors import SettingsError
 from harness.events import Severity
+from harness.regular_file import NotRegularError, read_regular
 from harness.toml_places import places
 from harness.visible import visible
 
@@ -100,14 +100,11 @@ class _Source:
 def _text(path: Path) -> str | None:
     """The text of a file; None where there is none."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise SettingsError(f"{path} is no regular file; put the capability map there, or nothing.")
-        if status.st_size > MOST_BYTES:
-            raise SettingsError(f"{path} is larger than {MOST_BYTES:,} bytes; a capability map is a small file.")
-        return path.read_text("utf-8-sig")
+        return read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except NotRegularError as error:
+        raise SettingsError(f"{path} is {error.strerror}; put the capability map there, or nothing.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read ({error}); it has to be a TOML file in UTF-8.") from error
 

@@ -5,6 +5,7 @@ import logging
 import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from harness import __version__, journal
 from harness.agent import Agent
@@ -23,6 +24,7 @@ from harness.policies import Policies
 from harness.recording import Recorder, unobserved
 from harness.session.session import Session
 from harness.settings import PRACTICE_MODEL, Loaded, Settings, load
+from harness.threads import in_thread
 from harness.tools.tool import Tool
 
 AT_A_TIME = 200
@@ -99,7 +101,7 @@ async def open_session(
         if opening.fork:
             path = journal.fork(path, folder, journal.new_session_id())
         kept = Journal.open(path)
-        reading = await asyncio.to_thread(journal.read, path)  # a long one takes seconds, and a screen has its keys
+        reading = await in_thread(partial(journal.read, path))  # a long one takes seconds, and a screen has its keys
         records, skipped = reading.records, len(reading.skipped)
         state = journal.replay(records)
         settings = _with_model_of(state, loaded)
