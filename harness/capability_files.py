@@ -17,6 +17,7 @@ from harness.errors import SettingsError
 from harness.events import Severity
 from harness.regular_file import NotRegularError, read_regular
 from harness.toml_places import places
+from harness.toml_text import toml_of
 from harness.visible import visible
 
 NAME = "capabilities.toml"
@@ -118,7 +119,7 @@ def _shipped() -> tuple[_Source, Mapping[str, Capability]]:
 
 def _entries(source: _Source) -> Mapping[str, Capability]:
     try:
-        data = tomllib.loads(source.text + "\n")  # so that an error at the end has a line
+        data = toml_of(source.text + "\n")  # so that an error at the end has a line
     except tomllib.TOMLDecodeError as error:
         raise _broken(source.name, error) from error
     except RecursionError as error:

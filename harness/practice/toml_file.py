@@ -1,12 +1,12 @@
 """TOML files of the practice side: given as a path, or by the name of one that comes with the program."""
 
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from harness.practice.toml_table import ScriptError, Table
 from harness.regular_file import NotRegularError, read_regular
+from harness.toml_text import toml_of
 
 MOST_BYTES = 20_000_000
 """Of a file; replies that make a window overflow have room."""
@@ -50,7 +50,7 @@ class Kind:
 def table_of(text: str, name: str) -> Table:
     """The outermost table of TOML text. Raises ScriptError, one sentence."""
     try:
-        return Table(tomllib.loads(text), name)
+        return Table(toml_of(text), name)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
     except RecursionError as error:

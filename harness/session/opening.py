@@ -11,6 +11,7 @@ from harness import __version__, journal
 from harness.agent import Agent
 from harness.clock import Clock
 from harness.conversation import Conversation
+from harness.errors import JournalError
 from harness.events import (
     Event,
     SessionResumed,
@@ -147,11 +148,19 @@ async def open_session(
         kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice
     )
     resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
-    agent.dispatching.recall((record.event, record.at) for record in records)
-    agent.rewinding.recall(record.event for record in records)
-    agent.escaping.recall((record.event, record.at) for record in records)
-    if agent.crew is not None:
-        agent.crew.recall(record.event for record in records)
+    try:
+        agent.dispatching.recall((record.event, record.at) for record in records)
+        agent.rewinding.recall(record.event for record in records)
+        agent.escaping.recall((record.event, record.at) for record in records)
+        if agent.crew is not None:
+            agent.crew.recall(record.event for record in records)
+    except ValueError as error:
+        await agent.aclose()
+        kept.close()
+        raise JournalError(
+            f"The session {kept.session_id} cannot be gone on with: its journal is out of order ({error}); "
+            "begin a new session."
+        ) from error
     conversation.emit(started if opening.resume is None else resumed)
     if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
         agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program
