@@ -20,6 +20,7 @@ PACKAGE = Path(harness.__file__).parent
 GROUND = {
     "regular_file",
     "toml_text",
+    "git_safety",
     "errors",
     "secret",
     "clock",
@@ -85,6 +86,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "uninterrupted": {"events"},
     "regular_file": {"events"},
     "toml_text": set(),
+    "git_safety": {"events", "regular_file"},
     "threads": {"events"},
     "front_matter": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-_QUIET = {
-    "core.fsmonitor": "false",  # would start a program of the repository's choice
-    "core.untrackedCache": "false",
-    "core.hooksPath": os.devnull,
-}
-
+from harness.git_safety import QUIET
 
 Marked = Callable[[Mapping[str, str]], dict[str, str]]
 """Puts the mark of the owner of the program's processes into the environment of a child."""
@@ -120,7 +115,12 @@ class Answer:
 
 
 def ask(
-    *arguments: str, cwd: Path, time_s: float, stop: Stop, given: bytes = b"", fine: tuple[int, ...] = (0,)
+    *arguments: str,
+    cwd: Path,
+    time_s: float,
+    stop: Stop | None = None,
+    given: bytes = b"",
+    fine: tuple[int, ...] = (0,),
 ) -> Answer:
     """Have git read something about the person's repository around `cwd`.
 
@@ -128,16 +128,16 @@ def ask(
         arguments: the command, one that writes nothing.
         cwd: a folder in the repository.
         time_s: how long it may take, in seconds.
-        stop: ends it earlier.
+        stop: may end it earlier.
         given: what it reads from its input.
         fine: the exit codes that are no failure.
 
     Raises GitError.
     """
     pipe = subprocess.PIPE
-    process = start(*arguments, cwd=cwd, settings=_QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
+    process = start(*arguments, cwd=cwd, settings=QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
     try:
-        with stop.ends(process):
+        with (stop or Stop()).ends(process):
             printed, complaint = process.communicate(given, time_s)
     except subprocess.TimeoutExpired as error:
         kill(process)

@@ -31,7 +31,7 @@ from harness.executor.dispatching import Dispatching
 from harness.executor.hooking import Hooking, with_words, words_of
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
-from harness.executor.permission_places import places_of
+from harness.executor.permission_places import disk_of
 from harness.executor.programs import failed_program
 from harness.executor.time_limits import StillRuns, TimeLimits
 from harness.executor.waiting import unless
@@ -70,6 +70,8 @@ class _Ready:
     arguments: object
     words: str = ""
     """What hooks want the model to read behind the result."""
+    only_looks: bool = False
+    """Nobody was asked, because it changes nothing."""
 
 
 class ToolCalls:
@@ -213,17 +215,17 @@ class ToolCalls:
             return None
         arguments, preview = checked
         request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
-        places = await unless(interrupt, in_thread(partial(places_of, self._permissions, request)))
-        if places is None:
+        disk = await unless(interrupt, in_thread(partial(disk_of, self._permissions, request)))
+        if disk is None:
             return None
-        request = replace(request, places=places)
+        request = replace(request, disk=disk)
         decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
                 self._tell(decision)
-                return _Ready(call, tool, arguments, words)
+                return _Ready(call, tool, arguments, words, decision.only_looks)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -296,7 +298,9 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            result = await self._limits.run(tool, self._context(call), item.arguments)
+            result = await self._limits.run(
+                tool, replace(self._context(call), only_looks=item.only_looks), item.arguments
+            )
         except asyncio.CancelledError as cancelled:
             runs = isinstance(cancelled, StillRuns)
             text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
@@ -355,7 +359,10 @@ class ToolCalls:
         )
 
     def _context(self, call: ToolCall) -> ToolContext:
-        return ToolContext(self._workspace, self._outputs, call.id, self._processes)
+        return ToolContext(
+            *(self._workspace, self._outputs, call.id, self._processes),
+            withholds=self._permissions.withholds,
+        )
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────
 
