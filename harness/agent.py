@@ -52,6 +52,7 @@ from harness.events import (
 from harness.executor.asker import Asker, Nobody
 from harness.executor.dispatching import Dispatching
 from harness.executor.turn import Turn
+from harness.executor.waiting import unless
 from harness.hiring import Hiring
 from harness.hooks import Hook, own_hooks
 from harness.memory import MemoryBook
@@ -408,7 +409,8 @@ class Agent:
                     say.add("user", self._executor.nudge(decision, turn), Origin.HOOK)
                 case RunTools():
                     say.add("assistant", (*decision.keep, *map(_asked, decision.cut_calls)), Origin.REPLY)
-                    await self._rollbacks.keep([call.name for call in decision.calls])
+                    names = [call.name for call in decision.calls]
+                    await unless(self._signals.interrupt, self._rollbacks.keep(names))
                     results = await self._tools.answer(decision.calls, decision.cut_calls, self._signals.interrupt)
                     reminder = () if results.interrupted else self._plan_reminder.after_round()
                     say.add("user", (*results.blocks, *reminder), Origin.TOOL_RESULTS)

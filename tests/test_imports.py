@@ -19,6 +19,7 @@ PACKAGE = Path(harness.__file__).parent
 
 GROUND = {
     "regular_file",
+    "toml_text",
     "git_safety",
     "errors",
     "secret",
@@ -86,6 +87,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "visible": {"events"},
     "uninterrupted": {"events"},
     "regular_file": {"events"},
+    "toml_text": set(),
     "git_safety": {"events", "regular_file"},
     "threads": {"events"},
     "front_matter": {"events"},

@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from harness.regular_file import read_regular
+
 MOST_PROMPTS = 1_000
 """Prompts that are kept."""
 COMPACTED_ABOVE = 2 * MOST_PROMPTS
 """Lines of the file above which it is written anew."""
+MOST_BYTES = 100_000_000
+"""Of a file that is read."""
 MOST_CHARACTERS = 100_000
 """A longer prompt is known in this run alone, so that the file stays quick to read."""
 
@@ -70,7 +74,7 @@ class PromptHistory:
 
     def _prompts_in(self, file: Path) -> list[str]:
         try:
-            lines = file.read_bytes().split(b"\n")
+            lines = read_regular(file, MOST_BYTES).split(b"\n")
         except FileNotFoundError:
             return []
         self._lines = len(lines) - 1
@@ -85,7 +89,7 @@ class PromptHistory:
     def _append(self, file: Path, prompt: str) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         data = (b"\n" if self._torn else b"") + _line_of(prompt)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)
         try:
             self._torn = os.write(descriptor, data) < len(data)
         finally:
