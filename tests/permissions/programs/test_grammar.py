@@ -15,8 +15,8 @@ from harness.permissions.shell.words import Word, WordKind
 _SHORT, _LONG = "abn:f:", ["all", "number=", "file="]
 _PROGRAM = Program(flags="ab --all", texts="n --number", reads="f --file")
 _STRICT = Program(flags="ab --all", texts="n --number", reads="f --file", permutes=False)
-_TEXTS = """-a -b -ab -n -n5 -an5 -ban -f -fx -bfx --all --number --number=5 --file=x --file -- - x y 5 -abz --bad --all=1
--n=5 --number="""
+_TEXTS = """-a -b -ab -n -n5 -an5 -ban -f -fx -bfx --all --number --number=5 --file=x --file -- - x y 5 -abz --bad
+--all=1 -n=5 --number="""
 _WORDS = st.lists(st.sampled_from(["", *_TEXTS.split()]), max_size=7)
 
 
