@@ -1,6 +1,7 @@
 """The rules of a session: where they come from, and how a person changes them."""
 
 import logging
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,12 +21,18 @@ from harness.permissions import (
     Surroundings,
     Verdict,
 )
+from harness.permissions.shell.words import BASH, PORTABLE, Dialect
 from harness.settings import Settings
+from harness.tools.shell import shell_command
 
 
 def surroundings_of(workspace: Path) -> Surroundings:
     """Where a session works, links resolved."""
-    return Surroundings(str(workspace.expanduser().resolve()), str(Path.home().resolve()))
+    root = workspace.expanduser().resolve()
+    search = [(root / folder).resolve() for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    inside = tuple(dict.fromkeys(str(folder) for folder in search if folder.is_relative_to(root)))
+    dialect: Dialect = BASH if shell_command("")[0].endswith("bash") else PORTABLE
+    return Surroundings(str(root), str(Path.home().resolve()), inside, dialect)
 
 
 class Granting:

@@ -37,6 +37,10 @@ class Role(Enum):
     """A folder of which every file is read; links inside it are not followed."""
     FOLLOWED = "followed"
     """The same, and links inside it are followed."""
+    TRACKED = "tracked"
+    """A file, or a folder of which every file that git tracks is read."""
+    CHANGED = "changed"
+    """The same, of which git shows what has changed at some time: only a part of a file, or a file that is gone."""
     WRITE = "write"
     """A path that is made, changed or removed."""
     EXECUTE = "execute"
@@ -45,7 +49,7 @@ class Role(Enum):
     """Text or words that are run."""
 
 
-LOOKING = frozenset({Role.TEXT, Role.LIST, Role.READ, Role.TREE, Role.FOLLOWED})
+LOOKING = frozenset({Role.TEXT, Role.LIST, Role.READ, Role.TREE, Role.FOLLOWED, Role.TRACKED, Role.CHANGED})
 """Roles of a command that does nothing but look."""
 _RECURSIVE = frozenset({Role.TREE, Role.FOLLOWED})
 
@@ -56,6 +60,8 @@ class Use:
 
     role: Role
     word: Word
+    top: bool = False
+    """A relative path counts from the top of the git repository, or from the current folder: both are meant."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,8 @@ class Parsed:
     skips_hidden: bool = False
     """Inside a folder, names that begin with a dot are passed over. An ignore file (.gitignore, .ignore, .rgignore,
     .fdignore) with a line that begins with ! brings them back, and a folder that is named itself is not passed over."""
+    folder: Word | None = None
+    """Where it works, if not in the current folder (git -C); the paths in `uses` take it into account already."""
 
     def has(self, names: str) -> bool:
         """One of these options was given; `names` as in `Program.flags`."""
