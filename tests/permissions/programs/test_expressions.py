@@ -112,7 +112,7 @@ _OTHERS = [
         "find -H a",
         "find . -follow",
     ),
-    *("find -files0-from a", "find . -name *.py", "find . -name $x", "find $x", "find {a,b}", "find . -execdir ls \\;"),
+    *("find -files0-from a", "find . -name *.py", "find . -name $x", "find $x", "find . -execdir ls \\;"),
     *(
         "find . -ok rm {} \\;",
         "find . -exec rm {}",

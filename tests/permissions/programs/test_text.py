@@ -91,7 +91,7 @@ _OTHERS = [
     *("diff --from-file=a b", "sdiff -o a b c", "colordiff a b", "rg --pre x y", "rg --pre=x y", "rg -z x"),
     *("rg --hostname-bin x y", "rg --pre-glob a b", "rg -f=/etc/passwd x", "fd -x rm", "fd -X rm", "fd -l"),
     *("fd --exec rm", "fd -Hx rm", "fd --base-directory / x", "grep -d recurse x .", "grep --directories=recurse x ."),
-    *("grep $x a", "cat $x", "cat -$x", "ls {a,b}", "head -n $n a", "head -n * a", "cat -[n] a", "head -n*", "cat -?"),
+    *("grep $x a", "cat $x", "cat -$x", "head -n $n a", "head -n * a", "cat -[n] a", "head -n*", "cat -?"),
     *(
         "bat a",
         "bat -p a",
