@@ -244,8 +244,8 @@ class _Line:
             return
         if word.known and text in (HARMLESS_TARGETS if kind is NeedKind.WRITE else HARMLESS_SOURCES):
             return
-        if word.kind is WordKind.UNKNOWN:
-            yield Need(kind, text, words=simple.words, implied=True)
+        if word.kind is WordKind.UNKNOWN or "\0" in text:  # a mark with something before or behind it
+            yield Need(kind, simple.text if "\0" in text else text, words=simple.words, implied=True)
             return
         paths = self._joined(word)
         if use is not None and use.top:
