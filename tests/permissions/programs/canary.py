@@ -17,12 +17,12 @@ from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
 from harness.permissions.shell.reading import read_line
 from harness.permissions.shell.words import Unreadable, Word, WordKind
 
-LINES = int(os.environ.get("HARNESS_TEST_LINES", "600"))
+LINES = int(os.environ.get("HARNESS_TEST_LINES", "300"))
 """Lines that each test generates."""
 SEED = int(os.environ.get("HARNESS_TEST_SEED", "7"))
 SECRET = "the-content-of-a-file-outside"
 _BATCH = 100
-_SECONDS = 5
+_SECONDS = 20
 
 NAMES = [
     *("a.txt", "b.txt", "docs", "docs/c.md", "data.json", ".", "./a.txt", "new", "docs/new"),
