@@ -55,7 +55,8 @@ VALUES = [
 class Canary:
     """The folder, what is outside it, and programs that report that they were run."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, seconds: int = _SECONDS) -> None:
+        self._seconds = seconds
         self.root = root
         self.folder = root / "folder"
         self.log = root / "log"
@@ -94,7 +95,7 @@ class Canary:
 
     def run(self, lines: Sequence[str]) -> str:
         """Run the lines with bash, each for some seconds at most; their output."""
-        script = "".join(f'/usr/bin/timeout {_SECONDS} {line} </dev/null; echo "status=$?"\n' for line in lines)
+        script = "".join(f'/usr/bin/timeout {self._seconds} {line} </dev/null; echo "status=$?"\n' for line in lines)
         done = subprocess.run(
             ["/bin/bash", "-c", script], cwd=self.folder, env=self._environment, capture_output=True, check=False
         )

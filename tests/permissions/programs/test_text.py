@@ -214,7 +214,7 @@ def test_no_line_that_only_looks_writes_runs_or_reads_elsewhere(tmp_path: Path) 
 
 
 def test_the_canary_notices_what_it_is_for(tmp_path: Path) -> None:
-    canary = Canary(tmp_path / "canary")
+    canary = Canary(tmp_path / "canary", seconds=2)
     lines = ["/usr/bin/cat link", "/usr/bin/sort -o new a.txt", "/usr/bin/env sh", "/usr/bin/tail -f a.txt"]
     assert [line.rpartition(": ")[2].split()[:2] for line in canary.trespasses(lines)] == [
         *(["it", "printed"], ["it", "changed"], ["it", "ran"], ["it", "did"])
