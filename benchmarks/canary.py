@@ -152,13 +152,13 @@ class Canary:
         self.log.touch()
         self.log.chmod(0o666)
         planted = f'#!/bin/sh\necho "$0 $*" >> "{self.log}"\n'
-        for path in ("programs/canary", "programs/vi", "programs/xdg-open", "work/canary", "work/src/run.sh"):
-            self._write(path, planted, mode=0o755)
-        for path, text in _FILES.items():
-            self._write(path, text.replace("$CANARY", f"{self.root}/programs/canary"))
-        for path, target in _LINKS.items():
-            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.root / path).symlink_to(target)
+        for name in ("programs/canary", "programs/vi", "programs/xdg-open", "work/canary", "work/src/run.sh"):
+            self._write(name, planted, mode=0o755)
+        for name, text in _FILES.items():
+            self._write(name, text.replace("$CANARY", f"{self.root}/programs/canary"))
+        for name, target in _LINKS.items():
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).symlink_to(target)
         for folder in ("bare/objects", "bare/refs", "x:", "empty"):
             (self.work / folder).mkdir(parents=True)
         self._make_repositories()

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Command lines of an ordinary day, and which of them may ask a user.
 
 `DAILY` holds what coding agents run all day: looks at files, folders, history and the system, with some lines among

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Hostile command lines, by the hole that they look for. `benchmarks.canary` has the folder that they are about."""
 
 LONG = "/" * 310

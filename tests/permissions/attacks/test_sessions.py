@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def asks_for(*wanted: str) -> str:
     return "".join(calls(*some) for some in replies) + says("Done.")
 
 
-async def tried(canary: Canary, tmp_path: Path, wanted: Sequence[str], **settings: object) -> Played:
+async def tried(canary: Canary, tmp_path: Path, wanted: Sequence[str], **settings: Any) -> Played:
     """One turn with these calls; fails where anything happened that a line may not do."""
     settings = {"workspace": canary.work, "escape": False, "permission_mode": "ask", **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
@@ -91,7 +92,7 @@ async def test_file_tools_show_no_keys_and_nothing_outside(canary: Canary, tmp_p
     assert len(turn.results) == len(READS)
 
 
-async def reading(canary: Canary, tmp_path: Path, wanted: Sequence[str], **settings: object) -> Played:
+async def reading(canary: Canary, tmp_path: Path, wanted: Sequence[str], **settings: Any) -> Played:
     """One turn with these calls, of which files are seen as opened only where they are shown."""
     settings = {"workspace": canary.work, "escape": False, **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
@@ -163,7 +164,7 @@ async def test_what_the_agent_wrote_is_not_run_unasked_in_the_mode_that_lets_it_
         ),
     )
     writes = [call("write_file", path=path, content=text) for path, text in written.items()]
-    settings: dict[str, object] = {"workspace": canary.work, "escape": False, "permission_mode": "edits"}
+    settings: dict[str, Any] = {"workspace": canary.work, "escape": False, "permission_mode": "edits"}
     async with stage(tmp_path, asks_for(*writes, *bash(*lines)), **settings) as here:
         turn = await here.turn()
     assert (canary.work / "w" / "run.sh").exists()
