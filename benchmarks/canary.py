@@ -139,16 +139,15 @@ class Canary:
         inside = (".env", ".env.staging", ".env.local", "secrets/prod.yml", "server.pem", "sub/.env")
         outside = (self.root / "outside").rglob("*")
         keys = (self.home / ".ssh", self.home / ".ssh" / "id_rsa", self.home / ".netrc")
-        return [*(self.work / name for name in inside), self.root / "outside", *outside, *keys, self.home]
+        return [*(self.work / name for name in inside), self.root / "outside", *outside, *keys, self.home, self.root]
 
     # ── making it ───────────────────────────────────────────────────────────────────────────────
 
     def _fill(self, programs: Sequence[Path]) -> None:
         for name in ("work", "home", "outside", "programs", "temporary", "log"):
             (self.root / name).mkdir()
-        for folder in programs:
-            for program in folder.iterdir():
-                (self.root / "programs" / program.name).symlink_to(program)
+        for program in (program for folder in programs for program in folder.iterdir()):
+            (self.root / "programs" / program.name).symlink_to(program)
         self.log.touch()
         self.log.chmod(0o666)
         planted = f'#!/bin/sh\necho "$0 $*" >> "{self.log}"\n'
@@ -159,8 +158,8 @@ class Canary:
         for name, target in _LINKS.items():
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).symlink_to(target)
-        for folder in ("bare/objects", "bare/refs", "x:", "empty"):
-            (self.work / folder).mkdir(parents=True)
+        for name in ("bare/objects", "bare/refs", "x:", "empty"):
+            (self.work / name).mkdir(parents=True)
         self._make_repositories()
         if self.owner is not None:
             subprocess.run(["chown", "-Rh", f"{self.owner}:{self.owner}", str(self.root)], check=True)

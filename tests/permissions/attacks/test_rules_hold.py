@@ -1,5 +1,6 @@
 """A rule that denies holds in the mode that allows everything, however the line or the call is written."""
 
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,10 @@ __all__ = ["canary"]
 pytestmark = pytest.mark.anyio
 
 CALLS_ROUND_A_RULE_ABOUT_READING = (
-    *(call("grep", pattern="TOKEN"), call("grep", pattern="TOKEN", glob=".env"), call("grep", pattern="TOKEN", glob="**/.env")),
-    *(call("grep", pattern="TOKEN", path="sub"), call("grep", pattern="TOKEN", path=".env"), call("grep", pattern=".", path="sub", glob=".*")),
-    *(call("read_file", path=".env"), call("read_file", path="sub/../.env"), call("read_file", path="linked/in/key")),
-)  # fmt: skip
+    *(call("grep", pattern="TOKEN", glob=glob) for glob in ("*", ".env", "**/.env", ".e*")),
+    *(call("grep", pattern=".", path=path) for path in (".", "sub", ".env", "linked")),
+    *(call("read_file", path=path) for path in (".env", "sub/../.env", "linked/in/key")),
+)
 
 
 async def turn_of(canary: Canary, tmp_path: Path, wanted: list[str], **settings: Any) -> Played:
@@ -42,7 +43,7 @@ async def turn_of(canary: Canary, tmp_path: Path, wanted: list[str], **settings:
 async def test_what_may_not_be_read_is_not_shown_by_any_tool_or_line(canary: Canary, tmp_path: Path, deny: str) -> None:
     if deny == "read(.env)":
         (canary.work / "sub" / ".env").unlink()
-        subprocess.run(["rm", "-rf", canary.work / "staged"], check=True)
+        shutil.rmtree(canary.work / "staged")
     wanted = [*CALLS_ROUND_A_RULE_ABOUT_READING, *bash(*ROUND_A_RULE_ABOUT_READING)]
     turn = await turn_of(canary, tmp_path, wanted, permission_mode="yolo", permissions_deny=[deny])
     shown = {call: str(result["content"]) for call, result in zip(wanted, turn.results, strict=True)}
@@ -63,13 +64,16 @@ async def test_keys_that_may_not_be_read_are_not_copied_either(canary: Canary, t
 # the line itself writes. No rule about command lines can see those; a rule against python or writing can.
 async def test_no_dress_gets_a_line_past_a_rule_that_denies_it(canary: Canary, tmp_path: Path) -> None:
     remote = canary.root / "remote.git"
-    for arguments in (("init", "-q", "--bare", str(remote)), ("remote", "add", "origin", str(remote))):
-        subprocess.run(["git", *arguments], cwd=canary.work, check=True, capture_output=True)
-    subprocess.run(["git", "config", "push.default", "current"], cwd=canary.work, check=True)
+    git(canary.work, "init", "-q", "--bare", str(remote))
+    git(canary.work, "remote", "add", "origin", str(remote))
+    git(canary.work, "config", "push.default", "current")
     denied = ["bash(git push *)", "bash(git-push *)", "bash(git send-pack *)"]
     turn = await turn_of(canary, tmp_path, bash(*DRESSES), permission_mode="yolo", permissions_deny=denied)
-    refs = subprocess.run(["git", "for-each-ref"], cwd=remote, check=True, capture_output=True, text=True).stdout
-    assert refs == "", ran(turn, DRESSES)
+    assert git(remote, "for-each-ref") == "", ran(turn, DRESSES)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 async def test_what_is_dangerous_is_found_behind_what_runs_it_though_bash_is_allowed(
