@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,8 +104,8 @@ class Canary:
         found: dict[str, str] = {}
         for folder, folders, files in os.walk(self.root):
             for name in (*folders, *files):
-                path = os.path.join(folder, name)
-                relative = os.path.relpath(path, self.root)
+                path = f"{folder}/{name}"
+                relative = path[len(str(self.root)) + 1 :]
                 if relative.startswith(("log", "output")):
                     continue
                 found[relative] = _state(path, timed=not relative.endswith(".git/index"))
@@ -299,7 +299,7 @@ def _state(path: str, *, timed: bool) -> str:
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
-            return f"link to {os.readlink(path)}"
+            return f"link to {Path(path).readlink()}"
         if stat.S_ISDIR(status.st_mode):
             return f"folder {status.st_mode:o}"
         content = hashlib.sha256(Path(path).read_bytes()).hexdigest() if stat.S_ISREG(status.st_mode) else ""
@@ -314,10 +314,8 @@ def _ends(process: "subprocess.Popen[bytes]", limit_s: float) -> bool:
     except subprocess.TimeoutExpired:
         return False
     finally:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait()
     return True
 

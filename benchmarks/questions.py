@@ -41,7 +41,7 @@ def make_workspace(folder: Path) -> Path:
     files = {
         "README.md": "# A project\n\nWhat it does. Write to ada@example.\n",
         "CHANGELOG.md": "# Changes\n\n## 0.2\n\n- faster\n",
-        "package.json": '{"name": "project", "version": "0.2.0", "scripts": {"test": "true"}, "dependencies": {"a": "1"}}\n',
+        "package.json": '{"name": "x", "version": "0.2.0", "scripts": {"test": "true"}, "dependencies": {"a": "1"}}\n',
         "app.log": "start\nerror: nothing\n",
         "src/app.py": "import os\n\n\ndef main():\n    return os.name\n" * 8,
         "src/util.py": "class Util:\n    pass\n",

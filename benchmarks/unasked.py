@@ -24,6 +24,7 @@ from benchmarks.canary import Canary
 from benchmarks.command_gate import CommandGate
 from benchmarks.random_lines import LineMaker, MadeLine
 from harness.permissions import Allow
+from harness.permissions.names import names
 
 BATCH = 80
 """Lines that are run before the folder is looked at."""
@@ -143,10 +144,10 @@ def _missing(made: MadeLine, path: str) -> bool:
     return any(shutil.which(program, path=path) is None for program in made.programs - BUILT_IN)
 
 
-BUILT_IN = frozenset(
-    "[ : . alias bg break builtin cd command continue declare dirs echo enable eval exec exit export false fg getopts "
-    "hash help jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt "
-    "test time times trap true type typeset ulimit umask unalias unset wait [[ compgen".split()
+BUILT_IN = names(
+    "[ [[ : . alias bg break builtin cd command compgen continue declare dirs echo enable eval exec exit export false "
+    "fg getopts hash help jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set "
+    "shift shopt test time times trap true type typeset ulimit umask unalias unset wait"
 )
 
 
