@@ -113,8 +113,16 @@ def _program() -> dict[str, object]:
         "harness": __version__,
         "Python": f"{platform.python_version()} at {sys.executable}",
         "system": platform.platform(),
+        "read-only sandbox": _sandbox(),
     }
     return facts | {name: _version(name) for name in PACKAGES}
+
+
+def _sandbox() -> str:
+    from harness.processes.read_only import landlock_version
+
+    version = landlock_version()
+    return f"on for commands that only look (Landlock {version})" if version else "not offered by this system"
 
 
 def _version(package: str) -> str:

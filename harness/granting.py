@@ -1,6 +1,7 @@
 """The rules of a session: where they come from, and how a person changes them."""
 
 import logging
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +26,10 @@ from harness.settings import Settings
 
 def surroundings_of(workspace: Path) -> Surroundings:
     """Where a session works, links resolved."""
-    return Surroundings(str(workspace.expanduser().resolve()), str(Path.home().resolve()))
+    root = workspace.expanduser().resolve()
+    search = [(root / folder).resolve() for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    inside = tuple(dict.fromkeys(str(folder) for folder in search if folder.is_relative_to(root)))
+    return Surroundings(str(root), str(Path.home().resolve()), inside)
 
 
 class Granting:

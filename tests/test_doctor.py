@@ -11,6 +11,7 @@ from harness.doctor import doctor
 from harness.memory import MemoryStore
 from harness.memory import Place as MemoryPlace
 from harness.practice.server import PracticeServer
+from harness.processes.read_only import landlock_version
 from harness.slots.sqlite import slots_file
 from tests.memory.shelves import Minutes, draft
 from tests.skills.folders import Folders, skill
@@ -41,6 +42,12 @@ def test_without_a_key_the_practice_model_will_answer(folder: Path) -> None:
     assert code == 0
     assert "practice-1, the built-in rule-based practice model" in page
     assert "set ANTHROPIC_API_KEY" in page
+
+
+def test_the_sandbox_that_the_system_offers_is_named(folder: Path) -> None:
+    version = landlock_version()
+    words = f"on for commands that only look (Landlock {version})" if version else "not offered by this system"
+    assert re.search(rf"read-only sandbox +{re.escape(words)}\n", examined(folder)[1])
 
 
 def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from harness.errors import HarnessError, SettingsError
 from harness.granting import Granting
 from harness.permission_file import PermissionFile
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Verdict
+from harness.permissions.disk import Disk
 from harness.settings import Settings
 from harness.tools.tool import Effect
 
@@ -102,7 +103,7 @@ def test_a_folder_behind_a_link_is_denied_by_either_name(tmp_path: Path) -> None
     for path in ("link/secret", "real/secret"):
         request = PermissionRequest("1", "read_file", Effect.READ, path, "", {"path": path})
         places = {str(workspace / path): (str(real / "secret"),)}
-        assert isinstance(granting.permissions.decide(replace(request, places=places)), Deny)
+        assert isinstance(granting.permissions.decide(replace(request, disk=Disk(places))), Deny)
 
 
 def test_without_a_file_nothing_is_kept(tmp_path: Path) -> None:

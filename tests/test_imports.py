@@ -17,7 +17,17 @@ import harness
 
 PACKAGE = Path(harness.__file__).parent
 
-GROUND = {"regular_file", "errors", "secret", "clock", "visible", "uninterrupted", "threads", "front_matter"}
+GROUND = {
+    "regular_file",
+    "git_safety",
+    "errors",
+    "secret",
+    "clock",
+    "visible",
+    "uninterrupted",
+    "threads",
+    "front_matter",
+}
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
 ROOMS = {
@@ -74,6 +84,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "visible": {"events"},
     "uninterrupted": {"events"},
     "regular_file": {"events"},
+    "git_safety": {"events", "regular_file"},
     "threads": {"events"},
     "front_matter": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-_QUIET = {
-    "core.fsmonitor": "false",  # would start a program of the repository's choice
-    "core.untrackedCache": "false",
-    "core.hooksPath": os.devnull,
-}
-
+from harness.git_safety import QUIET
 
 Marked = Callable[[Mapping[str, str]], dict[str, str]]
 """Puts the mark of the owner of the program's processes into the environment of a child."""
@@ -83,7 +78,7 @@ def ask(*arguments: str, cwd: Path, time_s: float, given: bytes = b"", fine: tup
     Raises GitError.
     """
     pipe = subprocess.PIPE
-    process = start(*arguments, cwd=cwd, settings=_QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
+    process = start(*arguments, cwd=cwd, settings=QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
     try:
         printed, complaint = process.communicate(given, time_s)
     except subprocess.TimeoutExpired as error:

@@ -84,17 +84,20 @@ class BackgroundCommands:
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────
 
-    async def start(self, line: str, call_id: str, time_s: float | None = None) -> CommandRow:
+    async def start(
+        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+    ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
         Args:
             line: the command line, for bash.
             call_id: the call that asks for it.
             time_s: seconds it may take from its beginning; None: as set for the session.
+            read_only: it cannot change any file, where the system offers that.
 
         Cancelled before it returns, the command is ended: nobody would know of it.
         """
-        command = self._created(line, call_id, self._limits.time_s if time_s is None else time_s)
+        command = self._created(line, call_id, self._limits.time_s if time_s is None else time_s, read_only=read_only)
         command.task = asyncio.create_task(self._carry(command), name=f"command {command.id}")
         try:
             await asyncio.sleep(0)  # the task asks the gate before it waits for anything
@@ -207,9 +210,9 @@ class BackgroundCommands:
 
     # ── one command ─────────────────────────────────────────────────────────────────────────────
 
-    def _created(self, line: str, call_id: str, time_s: float) -> Command:
+    def _created(self, line: str, call_id: str, time_s: float, *, read_only: bool) -> Command:
         id = f"b{len(self._commands) + 1}"
-        command = Command(id, line, self._outputs / f"{id}.out", time_s, since=self._clock.now())
+        command = Command(id, line, self._outputs / f"{id}.out", time_s, read_only, since=self._clock.now())
         self._commands[id] = command
         self._emit(CommandCreated(id, call_id, line, str(command.output), time_s))
         return command
@@ -234,8 +237,9 @@ class BackgroundCommands:
         child = await self._processes.start(
             shell_command(command.line),
             cwd=self._workspace,
-            environment=shell_environment(os.environ),
+            environment=shell_environment(os.environ, only_looks=command.read_only),
             output=command.output,
+            read_only=command.read_only,
         )
         command.child = child
         command.begun(child.pid, self._clock.now())

@@ -10,8 +10,8 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from harness.escape.observations import Kind
-from harness.permissions.harmless import looks
 from harness.permissions.names import names
+from harness.permissions.programs import looks
 from harness.permissions.shell.through import base_name, runs_of
 from harness.permissions.shell.words import Simple, Unreadable
 
@@ -121,4 +121,4 @@ def _kind(simple: Simple) -> Kind:
         return Kind.WORKS
     if name in ASKS or ((check := _CHECKS.get(name)) is not None and check(simple)):
         return Kind.ASKS
-    return Kind.LOOKS if looks(simple) is not None else Kind.WORKS
+    return Kind.LOOKS if looks(simple) else Kind.WORKS

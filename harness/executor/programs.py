@@ -47,7 +47,7 @@ def failed_program(tool: Tool | None, input: Json, result: ToolResult) -> str:
 @lru_cache(maxsize=256)
 def _programs(line: str) -> tuple[str, ...]:
     try:
-        named = [run.simple.program for run in runs_of(line) if not run.transparent]
+        named = [run.simple.program for run in runs_of(line) if not (run.transparent or run.perhaps)]
     except Unreadable:
         named = [found[1] if (found := _FIRST.match(line)) else None]
     plain = (_plain(name) for name in named if name)

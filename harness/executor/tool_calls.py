@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,14 @@ from harness.executor.dispatching import Dispatching
 from harness.executor.hooking import Hooking, with_words, words_of
 from harness.executor.labels import Labels, with_label
 from harness.executor.outcomes import finish_of
-from harness.executor.permission_places import places_of
+from harness.executor.permission_places import disk_of
 from harness.executor.programs import failed_program
 from harness.executor.time_limits import StillRuns, TimeLimits
 from harness.hooks import Combined, in_one_line
 from harness.model import hook_texts, prompt
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
 from harness.processes import Processes
+from harness.threads import in_thread
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import fitted
 from harness.tools.tool import Tool, ToolContext, ToolResult, category_of, shorten_line
@@ -65,6 +67,8 @@ class _Ready:
     arguments: object
     words: str = ""
     """What hooks want the model to read behind the result."""
+    only_looks: bool = False
+    """Nobody was asked, because it changes nothing."""
 
 
 class ToolCalls:
@@ -204,14 +208,14 @@ class ToolCalls:
             return None
         arguments, preview = checked
         request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
-        request = replace(request, places=places_of(self._permissions, request))
+        request = replace(request, disk=await in_thread(partial(disk_of, self._permissions, request)))
         decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
                 self._tell(decision)
-                return _Ready(call, tool, arguments, words)
+                return _Ready(call, tool, arguments, words, decision.only_looks)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -271,7 +275,9 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            result = await self._limits.run(tool, self._context(call), item.arguments)
+            result = await self._limits.run(
+                tool, replace(self._context(call), only_looks=item.only_looks), item.arguments
+            )
         except asyncio.CancelledError as cancelled:
             runs = isinstance(cancelled, StillRuns)
             text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
@@ -330,7 +336,10 @@ class ToolCalls:
         )
 
     def _context(self, call: ToolCall) -> ToolContext:
-        return ToolContext(self._workspace, self._outputs, call.id, self._processes)
+        return ToolContext(
+            *(self._workspace, self._outputs, call.id, self._processes),
+            withholds=self._permissions.withholds,
+        )
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────
 

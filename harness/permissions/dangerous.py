@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
+from harness.git_safety import harmless_setting
 from harness.permissions.names import names
 from harness.permissions.options import Arguments
-from harness.permissions.shell.through import SHELLS, base_name
+from harness.permissions.programs.git import GlobalOptions, global_options
+from harness.permissions.shell.through import SHELLS, Run, base_name
 from harness.permissions.shell.words import Simple, Word, WordKind
 
 INTERPRETERS = names("python python2 python3 node deno bun perl ruby php lua osascript pwsh powershell tclsh")
@@ -14,7 +17,8 @@ INTERPRETERS = names("python python2 python3 node deno bun perl ruby php lua osa
 UNKNOWN_PROGRAM = "what it runs is known only when the shell has run"
 UNKNOWN_TEXT = "it runs text that is known only when the shell has run"
 WHATEVER = "it runs whatever its input holds"
-OPAQUE = frozenset({UNKNOWN_PROGRAM, UNKNOWN_TEXT, WHATEVER})
+GIT_SETTINGS = "it gives git settings that may make it run anything"
+OPAQUE = frozenset({UNKNOWN_PROGRAM, UNKNOWN_TEXT, WHATEVER, GIT_SETTINGS})
 """Dangers behind which any command may stand, also one that a rule denies."""
 
 _REROUTES = re.compile(
@@ -36,6 +40,12 @@ def dangers(simple: Simple) -> tuple[str, ...]:
     return tuple(found)
 
 
+def dangers_of(run: Run) -> tuple[str, ...]:
+    """The same for a command inside a line: text that is read is judged by its commands, which follow."""
+    found = dangers(replace(run.simple, words=()) if run.understood else run.simple)
+    return (*found, UNKNOWN_TEXT) if run.opaque and OPAQUE.isdisjoint(found) else found
+
+
 def _of_program(simple: Simple) -> str:
     if not simple.words:
         return ""
@@ -47,21 +57,27 @@ def _of_program(simple: Simple) -> str:
         return _shell(arguments)
     if name in INTERPRETERS or name.startswith("python3."):
         return _interpreter(arguments)
-    if name == "git":
-        return _git(without_global_options(arguments.words))
+    if (git := as_git(simple.words)) is not None:
+        return _git(git)
     if name.startswith("mkfs"):
         return "it formats a disk"
     check = _CHECKS.get(name)
     return check(arguments) if check else _NAMES.get(name, "")
 
 
+def as_git(words: tuple[Word, ...]) -> GlobalOptions | None:
+    """A command of git, taken apart; None where it is another program. `git-push` is `git push`."""
+    if not words or not words[0].known:
+        return None
+    name, dash, subcommand = base_name(words[0].text).partition("-")
+    if name != "git":
+        return None
+    return GlobalOptions((Word(subcommand), *words[1:])) if dash else global_options(words[1:])
+
+
 def without_global_options(words: tuple[Word, ...]) -> Arguments:
     """The arguments of git from its subcommand on."""
-    position = 0
-    while position < len(words) and words[position].text.startswith("-"):
-        separate = words[position].text in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
-        position += 2 if separate else 1
-    return Arguments(words[position:])
+    return Arguments(global_options(words).rest)
 
 
 # ── text that is run ────────────────────────────────────────────────────────────────────────────
@@ -169,14 +185,15 @@ def _sed(arguments: Arguments) -> str:
 # ── git ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _git(arguments: Arguments) -> str:
-    if not arguments.words:
-        return ""
-    rest = Arguments(arguments.words[1:])
-    check = _GIT.get(arguments.words[0].text)
-    if check is None:
-        return ""
-    return check(rest)
+def _git(git: GlobalOptions) -> str:
+    words = git.rest
+    check = _GIT.get(words[0].text) if words else None
+    if git.opaque:
+        return GIT_SETTINGS
+    return _both(
+        "it works on another repository, whose settings may name programs" if git.elsewhere else "",
+        check(Arguments(words[1:])) if check else "",
+    )
 
 
 def _git_push(arguments: Arguments) -> str:
@@ -188,8 +205,34 @@ def _git_push(arguments: Arguments) -> str:
     )
     return _both(
         "it writes over what others have pushed" if forces else "",
-        "it removes branches elsewhere" if removes else "",
+        "it removes branches elsewhere" if removes else _git_transport(arguments),
     )
+
+
+def _git_transport(arguments: Arguments) -> str:
+    programs = arguments.has("", "--upload-pack", "--receive-pack", "--exec")
+    return _GIT_RUNS if programs or any("::" in word.text for word in arguments.positionals) else ""
+
+
+def _git_clone(arguments: Arguments) -> str:
+    """Its -u names a program, its -c a setting."""
+    return _GIT_RUNS if arguments.has("uc", "--config", "--template") else _git_transport(arguments)
+
+
+def _git_config(arguments: Arguments) -> str:
+    """Settings that are not known to be harmless, and files other than those of git."""
+    if arguments.has("fe", "--file", "--edit"):
+        return _GIT_OBEYS
+    if arguments.has("l", "--get", "--list", "--get-all", "--get-regexp", "--get-urlmatch"):
+        return ""
+    words = arguments.positionals
+    if words and words[0].text in ("get", "list", "unset"):
+        return ""
+    words = words[1:] if words and words[0].text == "set" else words
+    if len(words) < 2:
+        return ""
+    key, value = words[0], words[1].text if words[1].known else "!"  # as good as a program
+    return "" if key.known and harmless_setting(key.text, value) else _GIT_OBEYS
 
 
 def _git_checkout(arguments: Arguments) -> str:
@@ -216,6 +259,8 @@ def _always(why: str) -> Check:
     return lambda arguments: why
 
 
+_GIT_RUNS = "it names a program that git runs"
+_GIT_OBEYS = "git runs what it says"
 _LOST = "changes that were not committed are lost"
 _GIT: Mapping[str, Check] = MappingProxyType(
     {
@@ -241,21 +286,18 @@ _GIT: Mapping[str, Check] = MappingProxyType(
             if arguments.has("f", "--force") and arguments.positionals[:1] and arguments.positionals[0].text == "remove"
             else ""
         ),
-        "config": lambda arguments: (
-            "git runs what it says"
-            if not arguments.has("l", "--get", "--list", "--get-all", "--get-regexp")
-            and any(_obeyed(word.text) for word in arguments.positionals)
-            else ""
-        ),
+        "config": _git_config,
+        "clone": _git_clone,
+        **dict.fromkeys(("fetch", "pull", "ls-remote", "archive", "fetch-pack", "send-pack"), _git_transport),
+        "rebase": _with("it runs a command for every commit", "x", "--exec"),
+        "grep": _with(_GIT_RUNS, "O", "--open-files-in-pager"),
+        **dict.fromkeys(("difftool", "mergetool"), _with(_GIT_RUNS, "x", "--extcmd")),
+        **dict.fromkeys(("log", "show", "diff"), _with("it writes a file", "", "--output")),
+        **dict.fromkeys(("hook", "daemon", "instaweb", "send-email", "credential"), _always(_GIT_RUNS)),
+        "for-each-repo": _always(_GIT_RUNS),
         "submodule": _first(("foreach", "deinit"), "it runs a command in every submodule or removes them"),
     }
 )
-
-
-def _obeyed(key: str) -> bool:
-    """A setting of git that is a command, or the place of one."""
-    key = key.lower()
-    return key.startswith(("alias.", "core.", "filter.", "diff.", "merge.", "credential.", "url.", "include", "gpg."))
 
 
 # ── the rest ────────────────────────────────────────────────────────────────────────────────────

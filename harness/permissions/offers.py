@@ -1,25 +1,26 @@
-"""What a person could keep as a rule when they are asked: wide enough to be of use, and never wider than its kind."""
+"""What a person could keep as a rule when they are asked: never more than what was looked at.
+
+A command is offered exactly as it is written. Only where all that may follow it is known to do nothing else does the
+rule end in a *, and those commands are in a closed table, each with its reason. Most are not there, test runners and
+builds among them, because further words make them run other code: `make test SHELL=./x`, `go test -exec ./x`,
+`cargo test --config …`, `npm run build --script-shell=./x`, or remove a folder: `pytest --basetemp=src`.
+"""
 
 import posixpath
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from harness.permissions.names import names
 from harness.permissions.needs import SHELL, Need, NeedKind
+from harness.permissions.programs import PROGRAMS
 from harness.permissions.rules import READ, WRITE
-from harness.permissions.shell.through import SHELLS, base_name
 from harness.permissions.shell.words import Word, WordKind
 from harness.permissions.surroundings import Surroundings
 
-_WITH_SUBCOMMANDS = names(
-    "git npm pnpm yarn bun cargo go docker podman kubectl pip pip3 uv poetry gh terraform apt apt-get "
-    "brew dotnet mvn gradle helm conda rustup bundle composer mix dart flutter swift systemctl just "
-    "task nx turbo"
-)
-_RUNNING = frozenset({"run", "exec", "x", "compose", "tool", "remote", "submodule", "stash", "worktree"})
-"""Subcommands of which it matters what follows."""
-_NAMED_FIRST = names("python python3 node ruby perl php bash sh deno tsx ts-node make")
-"""Programs whose first argument says what is run."""
-_EXACTLY = names("curl wget ssh scp sftp rsync nc ncat telnet ftp sudo doas docker podman kubectl")
-"""Programs that are only offered as they stand."""
+_PLAIN = frozenset("-_./:=,+@%^")
+_SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash", ".zsh"})
+_BROUGHT = frozenset({"node_modules", "venv", "env", "site-packages", "vendor"})
 
 
 def offer(need: Need, around: Surroundings) -> str | None:
@@ -38,34 +39,89 @@ def offer(need: Need, around: Surroundings) -> str | None:
 
 
 def _command(need: Need) -> str | None:
-    if not need.words or need.assignments or any(word.kind is WordKind.UNKNOWN for word in need.words):
+    if not need.words or need.assignments or need.dangers:
         return None
     written = [_quoted(word) for word in need.words]
-    if need.dangers or None in written:
-        return None
-    name = base_name(need.words[0].text)
     texts = [text for text in written if text is not None]
-    if name in _EXACTLY or (name in SHELLS and texts[1:2] == ["-c"]):
-        return _exactly(need.words, texts)
-    if name in _WITH_SUBCOMMANDS and texts[1:2] and texts[1].startswith("-"):
-        return _exactly(need.words, texts)
-    if name == "npm" and texts[1:2] == ["run"]:
-        return _rule([*texts[:2], "*"])
-    return _rule([*texts[: _kept(name, need.words)], "*"])
+    if len(texts) < len(written) or "=" in need.words[0].text:
+        return None
+    kept = _kept(need.words)
+    return _rule(texts if kept is None else [*texts[:kept], "*"])
 
 
-def _kept(name: str, words: tuple[Word, ...]) -> int:
-    """How many words in front stay as they are."""
-    second = words[1].text if len(words) > 1 else ""
-    if name in _WITH_SUBCOMMANDS and second and not second.startswith("-"):
-        return min(3 if second in _RUNNING else 2, len(words))
-    if name in _NAMED_FIRST and second:
-        return min(3 if second.startswith("-") else 2, len(words))
+# ── commands that any words may follow ──────────────────────────────────────────────────────────
+
+
+def _kept(words: tuple[Word, ...]) -> int | None:
+    """How many words in front stay as they are, where any others may follow; None: all words stay."""
+    texts = tuple(word.text if word.known else "" for word in words)
+    if texts[0].startswith("./") and _is_script(texts[0][2:]):
+        return _before_arguments(texts, 1)
+    find = _WIDE.get(texts[0])
+    return find(texts) if find is not None else None
+
+
+def _before_arguments(texts: tuple[str, ...], number: int) -> int | None:
+    """Where the arguments of a script of the project begin, so that others may be in their place.
+
+    A name in front may be a subcommand and stays: `manage.py test` is not `manage.py flush`. The name of a program may
+    be one that the script runs, and a script without arguments may take none.
+    """
+    arguments = texts[number:]
+    if not all(arguments) or any(argument in PROGRAMS for argument in arguments):
+        return None
+    named = [re.fullmatch(r"[^\W\d_][\w:-]*", argument) is not None for argument in arguments]
+    if named[:1] == [True]:
+        return number + 1
+    return number if named and not any(named) else None
+
+
+def _is_script(text: str) -> bool:
+    """A file of the project that is written by hand, not an interpreter or a tool that it has brought along."""
+    parts = text.split("/")
+    own = all(part and part[0] not in ".-~" and part not in _BROUGHT for part in parts)
+    return own and posixpath.splitext(parts[-1])[1] in _SUFFIXES
+
+
+def _script(texts: tuple[str, ...]) -> int | None:
+    """An interpreter gives what follows the script to the script, options too; before it they are its own."""
+    return _before_arguments(texts, 2) if texts[1:2] and _is_script(texts[1].removeprefix("./")) else None
+
+
+def _run(texts: tuple[str, ...]) -> int | None:
+    """Package managers take options behind the name of a script for their own (pnpm before 7), up to a --."""
+    behind = texts[1:2] == ("run",) and _is_name(texts[2:3]) and texts[3:4] == ("--",)
+    return _before_arguments(texts, 4) if behind else None
+
+
+def _is_name(texts: tuple[str, ...]) -> bool:
+    return bool(texts) and re.fullmatch(r"\w[\w:.-]*", texts[0]) is not None
+
+
+def _subcommand(*subcommands: str) -> Callable[[tuple[str, ...]], int | None]:
+    return lambda texts: 2 if texts[1:2] and texts[1] in subcommands else None
+
+
+def _alone(texts: tuple[str, ...]) -> int | None:
     return 1
 
 
-def _exactly(words: tuple[Word, ...], texts: list[str]) -> str | None:
-    return _rule(texts) if all(word.known for word in words) else None
+_WIDE: Mapping[str, Callable[[tuple[str, ...]], int | None]] = MappingProxyType(
+    {
+        # What follows goes to code of the project that the person lets run.
+        **dict.fromkeys(names("python python3 node ruby perl bash sh zsh dash"), _script),
+        **dict.fromkeys(names("npm pnpm yarn bun"), _run),
+        # Makes folders and nothing else; where they may be is asked for each of them.
+        "mkdir": _alone,
+        # Makes empty files, and changes the dates of others.
+        "touch": _alone,
+        # The index and the history of this repository; the reflog has what is replaced.
+        "git": _subcommand("add", "commit"),
+    }
+)
+
+
+# ── how it is written ───────────────────────────────────────────────────────────────────────────
 
 
 def _rule(texts: list[str]) -> str:
@@ -74,10 +130,12 @@ def _rule(texts: list[str]) -> str:
 
 def _quoted(word: Word) -> str | None:
     """The word as a pattern that means just itself; None where that cannot be written."""
-    if word.kind is WordKind.PIPE or "\n" in word.text:
+    if word.kind is not WordKind.LITERAL or "\n" in word.text:
         return None
-    if word.kind is WordKind.GLOB or word.home or all(char.isalnum() or char in "-_./:=,+@%^" for char in word.text):
-        return word.text or "''"
+    if word.text and all(char.isalnum() or char in (_PLAIN | {"~"} if word.home else _PLAIN) for char in word.text):
+        return word.text
+    if word.home:
+        return None
     return "'" + word.text.replace("'", "'\\''") + "'"
 
 

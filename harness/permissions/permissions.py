@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from harness.hooks import Verdict
 from harness.permissions.book import Judgement, RuleBook
+from harness.permissions.disk import Questions
 from harness.permissions.rules import RuleError, Scope
 from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
 from harness.tools.tool import Effect
@@ -34,9 +35,20 @@ class Permissions:
         self.book = book
         self._always: set[tuple[str, str]] = set()
 
-    def paths(self, request: PermissionRequest) -> dict[str, bool]:
-        """The paths whose real places `decide` wants to know, and whether each is a file pattern."""
-        return {} if self.book is None else self.book.paths(request)
+    def questions(self, request: PermissionRequest) -> Questions:
+        """What `decide` wants to know of the disk."""
+        return Questions() if self.book is None else self.book.questions(request)
+
+    def matters(self, path: str) -> bool:
+        """A file that is found in a folder matters to `decide`, by its real absolute path."""
+        return self.book is not None and self.book.matters(path)
+
+    def withholds(self, path: str, *, content: bool) -> bool:
+        """A search of a tool leaves this file out: a rule is about it, or its `content` may be keys."""
+        if self.book is None:
+            return False
+        keys = content and self.mode is not Mode.YOLO and self.book.around.key_inside(path)
+        return keys or self.book.withholds(path)
 
     def decide(self, request: PermissionRequest) -> Decision:
         """May this call run?"""
@@ -76,7 +88,8 @@ class Permissions:
         if asked := _firm(request, judgement, judgement.perhaps_denied or judgement.asked):
             return asked
         if not judgement.missing:
-            return Allow(judgement.allowed, by="rule" if judgement.by_rule else "default")
+            only_looks = request.tool == SHELL and not judgement.by_rule
+            return Allow(judgement.allowed, by="rule" if judgement.by_rule else "default", only_looks=only_looks)
         decision = self._by_answer(request) or self._by_mode(request)
         if isinstance(decision, Ask):
             about = "" if judgement.missing == "the call" else f", and no rule allows {judgement.missing}"

@@ -14,13 +14,15 @@ from enum import Enum, StrEnum
 from functools import cached_property
 
 from harness.hooks import Verdict
-from harness.permissions.dangerous import OPAQUE, without_global_options
-from harness.permissions.harmless import harmless_assignment
-from harness.permissions.needs import SHELL, Need, NeedKind
+from harness.permissions.dangerous import OPAQUE, as_git
+from harness.permissions.disk import Contents, Disk
+from harness.permissions.needs import READS, SHELL, Need, NeedKind
+from harness.permissions.programs import PROGRAMS
 from harness.permissions.shell.reading import read_line
 from harness.permissions.shell.through import base_name
 from harness.permissions.shell.words import Assignment, Unreadable, Word, WordKind
-from harness.permissions.surroundings import PathPattern, Places, Surroundings, leads_to
+from harness.permissions.surroundings import PathPattern, Surroundings, leads_to
+from harness.permissions.variables import harmless_assignment
 
 READ, WRITE = "read", "write"
 FILE_TOOLS = {"read_file": READ, "grep": READ, "glob": READ, "write_file": WRITE, "edit_file": WRITE}
@@ -76,23 +78,23 @@ class PermissionRule:
         """The rule and where it stands, for a reason."""
         return f"the rule {self.verdict} {self.text} ({_ORIGINS[self.scope]})"
 
-    def covers(self, need: Need, places: Places) -> bool:
+    def covers(self, need: Need, disk: Disk) -> bool:
         """Allowing: it covers all of this need, whatever the shell makes of it."""
         match need.kind:
             case NeedKind.COMMAND:
                 return self._covers_command(need.words, need.assignments)
-            case NeedKind.READ | NeedKind.TOUCH if self.subject == SHELL:
-                return bool(need.words) and self._covers_command(need.words, ())
             case NeedKind.WRITE if self.subject == SHELL:
                 return self.exact and bool(need.words) and self._covers_command(need.words, ())
-            case NeedKind.READ | NeedKind.WRITE | NeedKind.TOUCH:
-                return self._is_about_tool(need) or self._covers_paths(need, places)
+            case _ if self.subject == SHELL and need.kind is not NeedKind.UNREADABLE:
+                return bool(need.words) and self._covers_command(need.words, ())
+            case NeedKind.UNREADABLE | NeedKind.PROGRAM | NeedKind.REPOSITORY | NeedKind.ADDRESSES:
+                return False
             case NeedKind.TOOL:
                 return self._is_about_tool(need)
-            case NeedKind.UNREADABLE:
-                return False
+            case _:
+                return self._is_about_tool(need) or self._covers_paths(need, disk)
 
-    def meets(self, need: Need, places: Places) -> Match:
+    def meets(self, need: Need, disk: Disk) -> Match:
         """Denying or asking: it is about some of this need, as far as can be told."""
         if self._is_about_tool(need):
             return Match.YES
@@ -102,10 +104,10 @@ class PermissionRule:
             return Match.NO
         if need.kind is NeedKind.UNREADABLE:
             return Match.MAYBE
-        wanted = {READ: (NeedKind.READ, NeedKind.TOUCH), WRITE: (NeedKind.WRITE, NeedKind.TOUCH)}[self.subject]
-        if need.kind not in wanted:
+        wanted = READS if self.subject == READ else {NeedKind.WRITE}
+        if need.kind not in wanted and need.kind is not NeedKind.TOUCH:
             return Match.NO
-        found = self._meets_paths(need, places)
+        found = self._meets_paths(need, disk)
         return Match.MAYBE if found is Match.YES and (self.subject, need.kind) == (WRITE, NeedKind.TOUCH) else found
 
     def _is_about_tool(self, need: Need) -> bool:
@@ -129,11 +131,12 @@ class PermissionRule:
             return Match.NO
         if self.command is None:
             return Match.YES
-        for words in _views(need.words):
-            if _fits(self._folded, words, unknown=False):
-                return Match.YES
+        views = _views(need.words)
+        if any(_fits(pattern, words, unknown=False) for pattern in self._meant for words in views):
+            return Match.YES
+        hidden = () if need.looks or base_name(need.words[0].text) in PROGRAMS else _behind(need.words)
         perhaps = not OPAQUE.isdisjoint(need.dangers) or any(
-            _fits(self._folded, words, unknown=True) for words in _views(need.words)
+            _fits(pattern, words, unknown=True) for pattern in self._meant for words in (*views, *hidden)
         )
         return Match.MAYBE if perhaps else Match.NO
 
@@ -144,31 +147,52 @@ class PermissionRule:
         first = self.command[0]
         return (Word(base_name(first.text), first.kind), *self.command[1:])
 
+    @cached_property
+    def _meant(self) -> tuple[tuple[Word, ...], ...]:
+        """The command, and where its last word is written as in the rules of other agents (`git push:*`), what it means
+        there: any further words. A rule that forbids is never less than its author thought."""
+        *front, last = self._folded
+        if not front or not last.text.endswith(":*"):
+            return (self._folded,)
+        return (self._folded, (*front, Word(last.text[:-2]), Word("*", WordKind.GLOB)))
+
     # ── paths ───────────────────────────────────────────────────────────────────────────────────
 
-    def _covers_paths(self, need: Need, places: Places) -> bool:
-        wanted = {READ: (NeedKind.READ,), WRITE: (NeedKind.WRITE,)}.get(self.subject, ())
+    def _covers_paths(self, need: Need, disk: Disk) -> bool:
+        wanted = {READ: READS, WRITE: {NeedKind.WRITE}}.get(self.subject, set())
         if self.path is None or need.kind not in wanted or not need.paths:
             return False
-        return all(
-            self.path.covers(real) for path in need.paths for real in places.get(path) or leads_to(path, places)[:1]
-        )
+        found = [disk.trees.get(tree, Contents(complete=False)) for tree in need.trees if not tree.changes]
+        if not all(contents.complete for contents in found):
+            return False
+        real = [lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1]]
+        return all(map(self.path.covers, (*real, *(file for contents in found for file in contents.files))))
 
-    def _meets_paths(self, need: Need, places: Places) -> Match:
+    def touches_read(self, path: str) -> bool:
+        """It is about reading this file, given by its real path."""
+        return self.subject == READ and self._touches(path)
+
+    def _touches(self, path: str) -> bool:
+        assert self.path is not None
+        return self.path.touches(path) or (self._elsewhere is not None and self._elsewhere.touches(path))
+
+    def _meets_paths(self, need: Need, disk: Disk) -> Match:
         assert self.path is not None
         if not need.paths:
             return Match.NO if need.looks else Match.MAYBE
-        best = Match.NO
-        for path in need.paths:
-            for lead in leads_to(path, places):
-                if self.path.touches(lead) or (self._elsewhere is not None and self._elsewhere.touches(lead)):
-                    return Match.YES
-                folder = self.path.folder.casefold()
-                if folder != "/" and folder.startswith(f"{lead.casefold().rstrip('/')}/"):
-                    best = Match.MAYBE
-            if need.pattern and path not in places:
-                best = Match.MAYBE
-        return best
+        found = [disk.trees.get(tree, Contents(complete=False)) for tree in need.trees]
+        leads = [lead for path in need.paths for lead in leads_to(path, disk)]
+        if any(map(self._touches, (*leads, *(file for contents in found for file in contents.files)))):
+            return Match.YES
+        above = need.kind is NeedKind.WRITE and any(map(self._is_below, leads))
+        unknown = need.pattern and any(path not in disk.matches for path in need.paths)
+        return Match.MAYBE if above or unknown or not all(contents.complete for contents in found) else Match.NO
+
+    def _is_below(self, lead: str) -> bool:
+        """The folder of the pattern is inside this one, so that moving it changes what the rule is about."""
+        assert self.path is not None
+        folder = self.path.folder.casefold()
+        return folder != "/" and folder.startswith(f"{lead.casefold().rstrip('/')}/")
 
     @cached_property
     def _elsewhere(self) -> PathPattern | None:
@@ -231,9 +255,13 @@ def _views(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
     """The same command in other words: by the bare name of its program, git without options before its subcommand."""
     first = words[0]
     named = (Word(base_name(first.text), first.kind), *words[1:])
-    if named[0].text != "git":
-        return (named,)
-    return (named, (named[0], *without_global_options(words[1:]).words))
+    git = as_git(words)
+    return (named,) if git is None else (named, (Word("git"), *git.rest))
+
+
+def _behind(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
+    """What a program that is not known may run, if it is one that runs the words behind its own."""
+    return tuple(view for start in range(1, len(words)) for view in _views(words[start:]))
 
 
 def _fits(pattern: Sequence[Word], words: Sequence[Word], *, unknown: bool) -> bool:

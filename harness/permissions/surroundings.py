@@ -2,10 +2,11 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
+
+from harness.permissions.disk import Disk
 
 KEYS = (
     "~/.ssh/**",
@@ -37,16 +38,46 @@ KEYS = (
     "**/id_dsa",
     "**/id_ecdsa",
     "**/id_ed25519",
+    "**/id_ecdsa_sk",
+    "**/id_ed25519_sk",
     "**/*.pem",
     "**/*.key",
     "**/*.p12",
     "**/*.pfx",
+    "**/*.jks",
+    "**/*.keystore",
+    "**/*.kdbx",
     "**/.env",
-    "**/.env.local",
-    "**/.env.production",
+    "**/.env.*",
+    "**/*.env",
     "**/.netrc",
+    "**/.pgpass",
+    "**/.htpasswd",
+    "**/.git-credentials",
+    "**/.aws/credentials",
+    "**/.vault_pass*",
+    "**/secrets/**/*",
+    "**/.secrets/**/*",
+    "**/secrets.*",
+    "**/credentials",
+    "**/credentials.*",
+    "**/service-account*.json",
+    "**/*.tfstate",
+    "**/*.tfvars",
 )
 """Places that hold keys: reading them is asked about."""
+KEYS_WHEN_NAMED = ("**/.git/config", "**/.npmrc", "**/.yarnrc.yml", "**/.docker/config.json", "**/kubeconfig")
+"""Files that may hold a key: reading one by its name is asked about, searching a folder that has one is not."""
+_NO_KEYS = re.compile(
+    r".*/[^/]*\.env\.(?:example|sample|template|dist|defaults?|schema)"  # to be copied, and committed
+    r"|.*/[^/]*(?:example|sample|template)[^/]*\.env"
+    r"|.*/(?:secrets/.*|secrets\.[^/]*|credentials\.[^/]*)(?<=\.)"
+    r"(?:py|pyi|js|mjs|cjs|jsx|ts|mts|tsx|go|rs|rb|php|java|kt|scala|swift|c|h|cc|cpp|hpp|cs|ex|exs|sh|md|rst|html|css)",
+    re.DOTALL,
+)
+"""Names that look like places for keys and hold none: templates, and code about secrets."""
+_PACKAGES = re.compile(r"/(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|\.git)/")
+"""Folders of packages, whose keys and certificates are examples that everyone has."""
 START_UP = (
     "~/.bashrc",
     "~/.bash_profile",
@@ -80,6 +111,9 @@ OF_THE_PROJECT = (
 )
 """What git, this program or an editor runs or obeys by itself when it is in a folder."""
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
+"""Devices in which nothing is lost that is written to them."""
+HARMLESS_SOURCES = frozenset({"/dev/null", "/dev/stdin"})
+"""Devices that may be read, and whose input ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +161,6 @@ def _expression(text: str) -> str:
     return "".join(meaning.get(part, re.escape(part)) for part in parts)
 
 
-Places = Mapping[str, tuple[str, ...]]
-"""Where paths really lead: for an absolute path, as it was put together, those with every link resolved. A pattern
-leads to all the files that fit it."""
-NOWHERE: Places = MappingProxyType({})
-
-
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """The folders that decisions about paths go by."""
@@ -141,14 +169,18 @@ class Surroundings:
     """Absolute, links resolved."""
     home: str
     """Absolute, links resolved."""
+    programs_inside: tuple[str, ...] = ()
+    """Folders of PATH that are inside the workspace, so that what runs by a name of the system may be a file there."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _named: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _protected: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         keys = tuple(self.pattern(text).text for text in KEYS)
+        object.__setattr__(self, "_named", _together(KEYS_WHEN_NAMED))
         rest = tuple(self.pattern(text).text for text in (*START_UP, *OF_THE_PROJECT))
         object.__setattr__(self, "_keys", _together(keys))
-        object.__setattr__(self, "_protected", _together((*keys, *rest)))
+        object.__setattr__(self, "_protected", _together(rest))
 
     def pattern(self, text: str) -> PathPattern:
         """A pattern as a person writes it: from the workspace, from ~, or absolute."""
@@ -167,12 +199,20 @@ class Surroundings:
         return path == self.workspace or path.startswith(f"{self.workspace.rstrip('/')}/")
 
     def key(self, paths: Iterable[str]) -> bool:
-        """One of the paths holds keys."""
-        return any(self._keys.fullmatch(path.casefold()) for path in paths)
+        """One of the paths, each named as such, holds keys or may hold one."""
+        return any(self._holds_keys(path) or self._named.fullmatch(path.casefold()) for path in paths)
+
+    def key_inside(self, path: str) -> bool:
+        """A file that was found in a folder holds keys."""
+        return self._holds_keys(path) and not (self.inside(path) and _PACKAGES.search(path))
+
+    def _holds_keys(self, path: str) -> bool:
+        folded = path.casefold()
+        return self._keys.fullmatch(folded) is not None and _NO_KEYS.fullmatch(folded) is None
 
     def protected(self, paths: Iterable[str]) -> bool:
         """One of the paths holds keys, or something that others run or obey."""
-        return any(self._protected.fullmatch(path.casefold()) for path in paths)
+        return any(self._holds_keys(path) or self._protected.fullmatch(path.casefold()) for path in paths)
 
     def shown(self, path: str) -> str:
         """The path as a person reads it: from the workspace, or from ~."""
@@ -182,8 +222,8 @@ class Surroundings:
         return "." if path == self.workspace else path
 
 
-def leads_to(path: str, places: Places) -> tuple[str, ...]:
+def leads_to(path: str, disk: Disk) -> tuple[str, ...]:
     """Every name of what `path` leads to: as it is written, without its dots, and what the disk has said."""
     plain = posixpath.normpath(path)
     plain = plain[1:] if plain.startswith("//") else plain
-    return tuple(dict.fromkeys((plain, *places.get(path, ()))))
+    return tuple(dict.fromkeys((plain, *disk.places.get(path, ()))))

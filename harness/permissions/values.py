@@ -1,12 +1,12 @@
 """The question, the answers and the decisions."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 from harness.events import Json
+from harness.permissions.disk import UNKNOWN, Disk
 from harness.tools.tool import Effect
 
 
@@ -41,8 +41,8 @@ class PermissionRequest:
     input: Json
     outside: Path | None = None
     """Where the call would leave the workspace. Nothing may today; the seam for rules that let it (lessons D19)."""
-    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Where the paths of the call really lead: for each that `Permissions.paths` names, those with links resolved."""
+    disk: Disk = UNKNOWN
+    """The answers to `Permissions.questions`."""
     offers: tuple[str, ...] = ()
     """Rules that a person may keep, which together would have allowed the call; none where there are no such rules."""
     dangers: tuple[str, ...] = ()
@@ -73,6 +73,8 @@ class Allow:
     """What a person would have been asked about, and was not; empty where there is nothing."""
     not_kept: str = ""
     """A sentence about a rule that was to be kept and is not; empty where nothing went wrong."""
+    only_looks: bool = False
+    """It runs without a question because it changes nothing, and is held to that where the system can."""
 
 
 @dataclass(frozen=True, slots=True)

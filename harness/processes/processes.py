@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING
@@ -15,6 +16,7 @@ from harness.processes.values import MARK, End, ExitCounts, Finished, LeftOver, 
 if TYPE_CHECKING:
     from harness.processes.child import Child
     from harness.processes.command import Command
+    from harness.processes.read_only import ReadOnlySandbox
     from harness.processes.watch import Watch
 
 
@@ -58,10 +60,12 @@ class Processes:
         limits: Limits | None = None,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         errors: Callable[[bytes], None] | None = None,
+        read_only: bool = False,
     ) -> Finished:
         """Run `command` to its end; `sink` gets stdout and stderr in one stream, in the order of writing.
 
-        With `errors`, that gets stderr, and `sink` only stdout.
+        With `errors`, that gets stderr, and `sink` only stdout. With `read_only` it cannot change any file, where the
+        system offers that (`harness.processes.read_only`).
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
         the command cannot be started, ValueError when it holds a null byte.
         """
@@ -70,7 +74,8 @@ class Processes:
         sinks = (sink,) if errors is None else (sink, errors)
         pipes = [os.pipe() for _ in sinks]
         try:
-            running = self._begin(command, cwd, environment, *(writing for _, writing in pipes), stdin=stdin)
+            writing_ends = (writing for _, writing in pipes)
+            running = self._begin(command, cwd, environment, *writing_ends, stdin=stdin, read_only=read_only)
         except BaseException:
             for reading, _ in pipes:
                 os.close(reading)
@@ -82,16 +87,22 @@ class Processes:
         return await to_its_end(running, heard, limits or self._limits)
 
     async def start(
-        self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: Path
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        output: Path,
+        read_only: bool = False,
     ) -> "Child":
         """Start `command` and return at once; stdout and stderr go into the file `output`, which only its owner can
-        read. Raises like `run`."""
+        read. `read_only` is that of `run`, and it raises like `run`."""
         from harness.processes.child import Child
 
         output.parent.mkdir(parents=True, exist_ok=True)
         writing = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            running = self._begin(command, cwd, environment, writing)
+            running = self._begin(command, cwd, environment, writing, read_only=read_only)
         finally:
             os.close(writing)
         self._children[running] = Child(running, output, self._limits, self._let_go)
@@ -142,6 +153,7 @@ class Processes:
         errors: int | None = None,
         *,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
+        read_only: bool = False,
     ) -> "Command":
         from harness.processes.command import Command
         from harness.processes.leader import Leader
@@ -149,17 +161,23 @@ class Processes:
 
         mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
         watch.expect(mark)
+        sandbox = _sandbox() if read_only else None
         try:
-            marked = _marked(environment, mark)
-            leader = Leader(command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors)
+            marked = _marked(environment, mark) | (sandbox.environment if sandbox else {})
+            begin = partial(Leader, command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors)
+            leader = sandbox.start(begin) if sandbox else begin()
         except BaseException:
             watch.gone(mark)
+            if sandbox:
+                sandbox.close()
             raise
         watch.leads(mark, leader.process)
         self._started += 1
         tree = ProcessTree(mark, leader.pid, (leader.process,))
         running = Command(leader, tree, mark, self._ended, self._in_a_hurry.is_set)
         self._commands[running] = None
+        if sandbox:
+            running.finished.add_done_callback(lambda _: sandbox.close())
         return running
 
     def _watch_over(self) -> "Watch":
@@ -206,6 +224,12 @@ class Processes:
         self._watch.close()
         trees = (everything, *(command.tree for command in self._commands))
         return tuple(dict.fromkeys(process for tree in trees for process in tree.left_over()))
+
+
+def _sandbox() -> "ReadOnlySandbox":
+    from harness.processes.read_only import ReadOnlySandbox
+
+    return ReadOnlySandbox()
 
 
 def _marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:

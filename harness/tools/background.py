@@ -86,10 +86,13 @@ class UnknownCommand(HarnessError):  # noqa: N818  it says what the id is
 class Background(Protocol):
     """Whoever runs commands in the background for one session."""
 
-    async def start(self, line: str, call_id: str, time_s: float | None = None) -> CommandRow:
+    async def start(
+        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+    ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
-        `time_s` counts from its beginning; None: as set for the session.
+        `time_s` counts from its beginning; None: as set for the session. With `read_only` it cannot change any file,
+        where the system offers that.
         """
         ...
 

@@ -76,6 +76,11 @@ def readable_path(context: ToolContext, path: str) -> Path:
     return resolve_within(path, context.workspace.root, context.outputs.resolve())
 
 
+def without_link(path: str) -> str:
+    """Where a link to a file leads; its folders are no links, because a search enters none of those."""
+    return os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114  quicker for thousands of strings
+
+
 def open_inside(context: ToolContext, path: Path) -> BinaryIO:
     """A regular file of the workspace or of the kept outputs, at a resolved path. Raises OSError.
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from harness.events import Json
 from harness.tools.arguments import Arguments
-from harness.tools.files import on_disk
+from harness.tools.files import on_disk, without_link
 from harness.tools.ignoring import walk_files
 from harness.tools.output import shorten
 from harness.tools.patterns import compile_glob
@@ -58,7 +58,8 @@ def _glob(context: ToolContext, arguments: GlobArguments, most_files: int, stop:
     base = folder_of(workspace, arguments.path)
     matcher = compile_glob(arguments.pattern)
     start = len(f"{base}/".replace("//", "/"))
-    found = [Path(path) for path in walk_files(base, workspace.root, stop.is_set) if matcher.fullmatch(path, start)]
+    fitting = (path for path in walk_files(base, workspace.root, stop.is_set) if matcher.fullmatch(path, start))
+    found = [Path(path) for path in fitting if not context.withholds(without_link(path), content=False)]
     if not found:
         deeper = "" if "/" in arguments.pattern or "**" in arguments.pattern else f" Deeper: **/{arguments.pattern}"
         return ToolResult(f"No file matches {arguments.pattern} in {arguments.path}.{deeper}", summary="no file")

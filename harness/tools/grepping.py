@@ -16,7 +16,7 @@ from harness.events import FailureCategory, Json, ToolOutcome
 from harness.processes import Finished, Limits
 from harness.tools import grep_worker, tree
 from harness.tools.arguments import Arguments
-from harness.tools.files import broken, on_disk, refused
+from harness.tools.files import broken, on_disk, refused, without_link
 from harness.tools.ignoring import walk_files
 from harness.tools.output import readable, shorten
 from harness.tools.patterns import compile_glob
@@ -78,10 +78,12 @@ async def _grep(
     context: ToolContext, arguments: GrepArguments, limits: Limits, most: int, result_characters: int
 ) -> ToolResult:
     files: list[str] = []
+    withheld: list[str] = []
     stop = threading.Event()
 
     def list_files() -> ToolResult:
-        files.extend(_files(context, arguments, stop))
+        for path in _files(context, arguments, stop):
+            (withheld if _withheld(context, arguments, path) else files).append(path)
         return ToolResult("")
 
     listed = await on_disk(list_files, on_cancel=stop.set)
@@ -102,8 +104,24 @@ async def _grep(
     answer = _answer(
         bytes(output), finished, search, lambda index: context.workspace.relative(Path(files[index])), limits
     )
-    content, full_output = shorten(answer.content, result_characters, context.output_file)
+    text = answer.content + _told(context, withheld)
+    content, full_output = shorten(text, result_characters, context.output_file)
     return replace(answer, content=content, full_output=full_output)
+
+
+def _withheld(context: ToolContext, arguments: GrepArguments, path: str) -> bool:
+    """A file below the folder that is searched may be kept out of it; one that the call names was decided about."""
+    return path != str(context.workspace.resolve(arguments.path)) and context.withholds(
+        without_link(path), content=True
+    )
+
+
+def _told(context: ToolContext, withheld: list[str]) -> str:
+    if not withheld:
+        return ""
+    names = ", ".join(context.workspace.relative(Path(path)) for path in withheld[:3])
+    more = " and more" if len(withheld) > 3 else ""
+    return f"\n[Not searched, because a rule forbids it or it may hold keys: {names}{more}.]"
 
 
 def _files(context: ToolContext, arguments: GrepArguments, stop: threading.Event) -> Iterator[str]:
@@ -124,7 +142,7 @@ async def _search(
     with tempfile.TemporaryFile() as task:
         root = context.workspace.root
         head = {**asdict(search), "root": str(root), "tree": str(TREE)}
-        below = (os.fsencode(_without_link(path)[len(f"{root}/".replace("//", "/")) :]) + b"\0" for path in files)
+        below = (os.fsencode(without_link(path)[len(f"{root}/".replace("//", "/")) :]) + b"\0" for path in files)
         task.write(json.dumps(head).encode() + b"\n" + b"".join(below))
         task.seek(0)
         return await context.processes.run(
@@ -135,11 +153,6 @@ async def _search(
             limits=limits,
             stdin=task,
         )
-
-
-def _without_link(path: str) -> str:
-    """Where a link to a file leads; its folders are no links, because none of those is entered."""
-    return os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114  quicker for thousands of strings
 
 
 def _answer(

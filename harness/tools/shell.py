@@ -12,6 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.events import CommandEnd, FailureCategory, Json, ToolOutcome
+from harness.git_safety import safe_environment
 from harness.processes import Finished, Limits
 from harness.tools.arguments import Arguments, broken_rule
 from harness.tools.background import LONGEST_BACKGROUND_S, Background, CommandState, begun_text
@@ -47,12 +48,17 @@ _NAMED = re.compile(
     r"(?m)(?:^|: )([^:\s][^:\n]{0,200}): "
     r"(?:command not found|not found|No such file or directory|Permission denied|Is a directory|cannot execute\b.*)$"
 )
+_REFUSED = re.compile("Permission denied|Read-only file system|Operation not permitted|PermissionError")
 _FIRST_WORD = re.compile(r"\s*(?:\w+=\S*\s+)*([^\s;&|<>()]+)")
 
 ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
 BESIDE = (
     "With `background` the call returns at once and the command goes on beside your other work: for servers, and for "
     "what takes long while you can do something else. Do not use `&` for that."
+)
+READ_ONLY = (
+    "\n[The command ran read-only, because it only looks and nobody was asked. If it was refused a write that it "
+    "needs, the user can allow it with a rule: /permissions allow bash(COMMAND)]"
 )
 
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
@@ -130,14 +136,18 @@ def shell_command(line: str) -> tuple[str, ...]:
     return (shutil.which("bash") or "/bin/sh", "-c", line)
 
 
-def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a command: ours without secrets, and without programs that wait for a key press."""
+def shell_environment(environ: Mapping[str, str], *, only_looks: bool = False) -> dict[str, str]:
+    """The environment of a command: ours without secrets, and without programs that wait for a key press.
+
+    `only_looks`: nobody was asked, so git runs no program that a folder names.
+    """
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
-    return {**{name: value for name, value in environ.items() if name not in SECRETS}, **quiet}
+    kept = {name: value for name, value in environ.items() if name not in SECRETS}
+    return {**kept, **quiet, **(safe_environment(kept) if only_looks else {})}
 
 
 async def _begin(background: Background, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
-    row = await background.start(arguments.command, context.call_id, arguments.timeout)
+    row = await background.start(arguments.command, context.call_id, arguments.timeout, read_only=context.only_looks)
     match row.state:
         case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
             text = f"The command was not started: {row.reason}"
@@ -154,9 +164,10 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
         finished = await context.processes.run(
             shell_command(line),
             cwd=context.workspace.root,
-            environment=shell_environment(os.environ),
+            environment=shell_environment(os.environ, only_looks=context.only_looks),
             sink=output.feed,
             limits=limits,
+            read_only=context.only_looks,
         )
     except OSError as error:
         output.finish()
@@ -171,12 +182,20 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
         raise
     outcome, summary, category = judge(finished, limits.time_s)
     footer = "\n\n" + _footer(finished, summary)
-    text = output.text(reserve=len(footer))
+    hint = READ_ONLY if context.only_looks and finished.exit_code and _is_held_to_looking() else ""
+    text = output.text(reserve=len(footer) + len(hint))
+    footer += hint if _REFUSED.search(text) else ""
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
     detail, lines = output.beginning(DETAIL_CHARACTERS)
     return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+
+
+def _is_held_to_looking() -> bool:
+    from harness.processes.read_only import landlock_version
+
+    return landlock_version() > 0
 
 
 def _missing(line: str, output: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from pydantic import BaseModel, create_model
 
@@ -67,6 +67,17 @@ class ToolError(Exception):
     """Raise it in a tool of your own to tell the model, in one sentence, that it cannot be done."""
 
 
+class Withholds(Protocol):
+    """Whether a search leaves out a file, given by its real absolute path."""
+
+    def __call__(self, path: str, *, content: bool) -> bool:
+        """`content`: the search shows what is in it, not only its name."""
+
+
+def _nothing(path: str, *, content: bool) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """Where a call runs."""
@@ -77,6 +88,10 @@ class ToolContext:
     call_id: str
     processes: Processes = field(default_factory=Processes)
     """Starts the call's child processes."""
+    withholds: Withholds = _nothing
+    """Which files a search leaves out."""
+    only_looks: bool = False
+    """The call runs without a question because it changes nothing; its child processes are held to that."""
 
     @property
     def output_file(self) -> Path:

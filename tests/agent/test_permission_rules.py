@@ -142,3 +142,46 @@ async def test_a_subagent_stands_before_the_same_gate(tmp_path: Path) -> None:
         assert (here.workspace / "made").exists()
         assert not (here.workspace / ".envrc").exists()
         assert ends(turn) == [AgentEnd.ANSWERED]
+
+
+async def test_a_denial_for_a_file_anywhere_binds_every_search(tmp_path: Path) -> None:
+    script = calls(
+        call("grep", pattern="TOKEN"),
+        call("grep", pattern="TOKEN", glob=".env"),
+        call("glob", pattern="**"),
+        bash("grep -rh TOKEN ."),
+        bash("grep -h TOKEN src/*"),
+    ) + says("Done.")
+    async with stage(tmp_path, script, permissions_deny=["read(**/.env)"]) as here:  # everything is allowed else
+        (here.workspace / "src").mkdir()
+        (here.workspace / ".env").write_text("TOKEN=secret")
+        (here.workspace / "src" / "a.txt").write_text("TOKEN is a word")
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.OK, ToolOutcome.OK, ToolOutcome.DENIED, ToolOutcome.OK]
+    assert "secret" not in json.dumps(turn.results)
+    assert ".env" not in turn.results[2]["content"]
+
+
+async def test_a_search_leaves_out_places_for_keys_unless_everything_is_allowed(tmp_path: Path) -> None:
+    for mode, searched in (("ask", False), ("edits", False), ("yolo", True)):
+        script = calls(call("grep", pattern="TOKEN")) + says("Done.")
+        (tmp_path / mode).mkdir()
+        async with stage(tmp_path / mode, script, permission_mode=mode) as here:
+            (here.workspace / ".env").write_text("TOKEN=secret")
+            turn = await here.turn()
+        assert ("secret" in turn.results[0]["content"]) is searched
+        assert turn.of(PermissionAsked) == []
+
+
+async def test_a_denial_for_a_folder_leaves_a_look_elsewhere_alone(tmp_path: Path) -> None:
+    script = calls(call("grep", pattern="x"), call("glob", pattern="*"), bash("ls"), bash("grep -r x src")) + says(
+        "Ok."
+    )
+    async with stage(tmp_path, script, permission_mode="ask", permissions_deny=["read(secrets/**)"]) as here:
+        for name in ("secrets", "src"):
+            (here.workspace / name).mkdir()
+            (here.workspace / name / "a.txt").write_text("x")
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.OK] * 4
+    assert turn.of(PermissionAsked) == []
+    assert "secrets/a.txt:" not in turn.results[0]["content"]

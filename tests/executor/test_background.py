@@ -38,6 +38,7 @@ from harness.executor.incoming import Incoming
 from harness.gate.gate import Gate
 from harness.gate.limits import GateLimits
 from harness.processes import Limits, Processes
+from harness.processes.read_only import landlock_version
 from harness.tools.background import CommandState, UnknownCommand, background_tools
 from harness.tools.shell import bash_tool
 from harness.tools.tool import ToolContext, ToolResult
@@ -691,3 +692,13 @@ async def test_random_operations_leave_nothing_and_tell_everything_once(
     assert sorted(told) == sorted(end.command for end in ends if not end.told)
     assert (here.processes.children, here.clock.sleepers) == ((), [])
     assert not any(lives(event.pid) for event in here.of(CommandBegun))
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+async def test_a_call_that_only_looks_is_held_to_that_in_the_background(here: Stage) -> None:
+    tool, workspace = bash_tool(background=here.commands), here.folder / "workspace"
+    context = ToolContext(Workspace(workspace), here.folder / "outputs", "toolu_1", only_looks=True)
+    await tool.run(context, tool.parse({"command": "touch new; touch newer", "background": True}))
+    await here.over("b1")
+    assert here.end.tail.count("Permission denied") == 2
+    assert list(workspace.iterdir()) == []

@@ -142,7 +142,13 @@ class CheapProcesses:
         return sorted(living, key=lambda child: child.pid)
 
     async def start(
-        self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: Path
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        output: Path,
+        read_only: bool = False,
     ) -> CheapChild:
         """Begin one."""
         child = CheapChild(next(self._pids), output)

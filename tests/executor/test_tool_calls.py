@@ -14,9 +14,11 @@ from harness.executor.asker import Nobody
 from harness.executor.dispatching import Dispatching
 from harness.executor.labels import Labels
 from harness.executor.tool_calls import ToolCalls
-from harness.permissions import Mode, Permissions
+from harness.permissions import Allow, Mode, PermissionRequest, Permissions
 from harness.processes import Processes
-from harness.tools.tool import Effect, tool
+from harness.processes.read_only import landlock_version
+from harness.tools.shell import bash_tool
+from harness.tools.tool import Effect, Tool, tool
 from harness.tools.toolbox import Toolbox
 from tests.executor.hookless import without_hooks
 
@@ -29,27 +31,57 @@ def greet(name: str) -> str:
     return f"Hello, {name}."
 
 
-async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(tmp_path: Path) -> None:
+class Unasked(Permissions):
+    """Every call runs without a question."""
+
+    def __init__(self, *, only_looks: bool) -> None:
+        super().__init__(Mode.ASK)
+        self.only_looks = only_looks
+
+    def decide(self, request: PermissionRequest) -> Allow:
+        return Allow("as the test wants it", only_looks=self.only_looks)
+
+
+def calls_of(one: Tool, permissions: Permissions, workspace: Path, processes: Processes) -> ToolCalls:
+    """What answers the calls of one tool."""
     conversation, clock = Conversation(ignore), SystemClock()
-    calls = ToolCalls(
-        Toolbox([greet]),
-        Permissions(Mode.ASK),
+    return ToolCalls(
+        Toolbox([one]),
+        permissions,
         Nobody(),
         conversation,
-        Dispatching(Board(["greet"]), conversation, clock),
+        Dispatching(Board([one.name]), conversation, clock),
         Labels(strict=False),
-        without_hooks(conversation, tmp_path),
+        without_hooks(conversation, workspace),
         clock,
-        workspace=tmp_path,
-        outputs=tmp_path / "outputs",
-        processes=Processes(),
+        workspace=workspace,
+        outputs=workspace / "outputs",
+        processes=processes,
         timeout_s=120.0,
         count_errors=False,
         log=logging.getLogger("test"),
     )
+
+
+async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(tmp_path: Path) -> None:
+    calls = calls_of(greet, Permissions(Mode.ASK), tmp_path, Processes())
     cut = CutCall("call_1", "greet", "its id was already used by another call of the same reply")
     results = await calls.answer([ToolCall("call_1", "greet", {"name": "Ada"})], [cut], asyncio.Event())
     ran, refused = results.blocks
     assert (ran["content"], ran.get("is_error")) == ("Hello, Ada.", None)
     assert refused["content"].startswith("Not run")
     assert refused["is_error"]
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+@pytest.mark.parametrize("only_looks", [True, False])
+async def test_a_call_is_held_to_looking_only_where_that_is_why_nobody_was_asked(
+    only_looks: bool, tmp_path: Path
+) -> None:
+    processes = Processes()
+    calls = calls_of(bash_tool(), Unasked(only_looks=only_looks), tmp_path, processes)
+    try:
+        await calls.answer([ToolCall("call_1", "bash", {"command": "touch new"})], [], asyncio.Event())
+    finally:
+        await processes.aclose()
+    assert (tmp_path / "new").exists() is not only_looks

@@ -1,5 +1,8 @@
 """What becomes of a command line, line by line."""
 
+from dataclasses import replace
+from posixpath import normpath
+
 import pytest
 
 from harness.permissions import (
@@ -15,6 +18,7 @@ from harness.permissions import (
     Surroundings,
     Verdict,
 )
+from harness.permissions.disk import Contents, Disk, Questions
 from harness.tools.tool import Effect
 from tests.permissions.verdicts import DANGEROUS_LINES, HARMLESS, NOT_HARMLESS, TRAP_D20, Expected
 
@@ -35,8 +39,16 @@ def bash(command: str) -> PermissionRequest:
     return PermissionRequest("1", "bash", Effect.RUN, command, command, {"command": command})
 
 
+def empty_disk(asked: Questions) -> Disk:
+    """A disk without links, on which nothing fits a pattern, and no folder holds what matters."""
+    places = {path: (normpath(path),) for path in (*asked.paths, *asked.patterns)}
+    return Disk(places, dict.fromkeys(asked.patterns, ()), dict.fromkeys(asked.trees, Contents()))
+
+
 def decided(command: str, mode: Mode = Mode.ASK, **rules: str | list[str]) -> Decision:
-    return permissions(mode, **rules).decide(bash(command))
+    gate = permissions(mode, **rules)
+    request = bash(command)
+    return gate.decide(replace(request, disk=empty_disk(gate.questions(request))))
 
 
 @pytest.mark.parametrize(("command", "expected", "why"), TRAP_D20)

@@ -52,7 +52,9 @@ class Shell:
     root: Path
     limits: Limits
 
-    async def run(self, line: str, heard: bytearray | None = None, **limits: float) -> Finished:
+    async def run(
+        self, line: str, heard: bytearray | None = None, *, read_only: bool = False, **limits: float
+    ) -> Finished:
         """Run it to its end; what it wrote is added to `heard`. `limits` are those that differ."""
         return await self.processes.run(
             ("bash", "-c", line),
@@ -60,6 +62,7 @@ class Shell:
             environment=self.trace.environment,
             sink=(bytearray() if heard is None else heard).extend,
             limits=replace(self.limits, **limits),
+            read_only=read_only,
         )
 
 

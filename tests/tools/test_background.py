@@ -41,7 +41,9 @@ class Shelf:
     def rows(self) -> tuple[CommandRow, ...]:
         return tuple(self.kept)
 
-    async def start(self, line: str, call_id: str, time_s: float | None = None) -> CommandRow:
+    async def start(
+        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+    ) -> CommandRow:
         self.asked.append((line, call_id, time_s))
         return self.next
 

@@ -347,3 +347,39 @@ async def test_a_search_leaves_no_file_behind_it(context: ToolContext, root: Pat
     await grep(context, "x")
     assert not context.outputs.exists()
     assert re.fullmatch(r"f", ",".join(path.name for path in root.iterdir()))
+
+
+# ── files that are kept out of a search ─────────────────────────────────────────────────────────
+
+
+def withholding(context: ToolContext, *, names: bool = False) -> ToolContext:
+    """A context in which `.env` files are withheld: what they hold, and with `names` that they are there."""
+
+    def withholds(path: str, *, content: bool) -> bool:
+        return path.endswith(".env") and (content or names)
+
+    return replace(context, withholds=withholds)
+
+
+async def test_grep_leaves_out_what_is_withheld_and_says_so(context: ToolContext, root: Path) -> None:
+    make(root, {"a.txt": "TOKEN a", ".env": "TOKEN b", "src/.env": "TOKEN c"})
+    (root / "link.txt").symlink_to(".env")
+    for input in ({}, {"glob": "**/.env"}, {"path": "src"}):
+        result = await grep(withholding(context), "TOKEN", **input)
+        assert "TOKEN b" not in result.content
+        assert "TOKEN c" not in result.content
+        assert "[Not searched, because a rule forbids it or it may hold keys:" in result.content
+    named = await grep(withholding(context), "TOKEN", path=".env")
+    assert "TOKEN b" in named.content
+    assert "Not searched" not in named.content
+
+
+async def test_grep_is_silent_where_nothing_is_withheld(context: ToolContext, root: Path) -> None:
+    make(root, {"a.txt": "TOKEN"})
+    assert "Not searched" not in (await grep(withholding(context), "TOKEN")).content
+
+
+async def test_glob_names_what_may_hold_keys_but_not_what_a_rule_is_about(context: ToolContext, root: Path) -> None:
+    make(root, {"a.txt": "", ".env": ""})
+    assert ".env" in (await glob(withholding(context), "**")).content
+    assert ".env" not in (await glob(withholding(context, names=True), "**")).content

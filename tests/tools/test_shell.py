@@ -9,10 +9,11 @@ import pytest
 
 from harness.events import FailureCategory, ToolOutcome
 from harness.processes import Finished, LeftOver, Limits
+from harness.processes.read_only import landlock_version
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.reading import read_file_tool
-from harness.tools.shell import DETAIL_CHARACTERS, bash_tool, judge, shell_environment
+from harness.tools.shell import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
 from harness.tools.tool import ToolContext, ToolResult
 
 pytestmark = pytest.mark.anyio
@@ -174,3 +175,37 @@ async def test_all_lines_are_counted_however_few_are_kept_to_be_shown(
     assert result.detail_of == count
     assert len(result.detail) <= DETAIL_CHARACTERS
     assert result.detail.split() == [str(n) for n in range(1, len(result.detail.split()) + 1)] or "printf" in line
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolContext, limits: Limits) -> None:
+    looking = replace(context, only_looks=True)
+    refused = await bash(looking, limits, "echo x > new")
+    assert list(context.workspace.root.iterdir()) == []
+    assert refused.content.endswith("Permission denied\n\n[exit 1]" + READ_ONLY)
+    assert (refused.outcome, refused.summary) == (ToolOutcome.ERROR, "exit 1")
+
+
+@pytest.mark.parametrize(
+    ("only_looks", "command", "exit_code"),
+    [
+        (True, "echo Permission denied", 0),
+        (True, "echo other; exit 1", 1),
+        (False, "echo Permission denied; exit 1", 1),
+    ],
+)
+async def test_nothing_is_explained_where_nothing_was_refused(
+    only_looks: bool, command: str, exit_code: int, context: ToolContext, limits: Limits
+) -> None:
+    result = await bash(replace(context, only_looks=only_looks), limits, command)
+    assert result.content.endswith(f"[exit {exit_code}]")
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+async def test_the_explanation_fits_beside_a_long_output(context: ToolContext, limits: Limits) -> None:
+    tool = bash_tool(limits, 2_000)
+    result = await tool.run(
+        replace(context, only_looks=True), tool.parse({"command": "seq 5000; echo x > new; exit 1", "timeout": None})
+    )
+    assert result.content.endswith(READ_ONLY)
+    assert len(result.content) <= 2_000

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from harness.permissions.programs import builtins, development, expressions, files, git, text
 from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
+from harness.permissions.shell.words import Simple
 
 PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
@@ -18,4 +19,15 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
 )
 """Every program whose words are known, by its bare name."""
 
-__all__ = ["PROGRAMS", "Parsed", "Program", "Role", "Use", "parse"]
+
+def looks(simple: Simple, *, limited: bool = False) -> bool:
+    """A command does nothing but look, and ends by itself or, where it is `limited`, by something else.
+
+    Which paths it may read is decided elsewhere.
+    """
+    program = PROGRAMS.get(simple.program or "")
+    parsed = None if program is None else parse(program, simple.words[1:])
+    return parsed is not None and parsed.looks and (limited or parsed.ends)
+
+
+__all__ = ["PROGRAMS", "Parsed", "Program", "Role", "Use", "looks", "parse"]

@@ -37,6 +37,10 @@ class Role(Enum):
     """A folder of which every file is read; links inside it are not followed."""
     FOLLOWED = "followed"
     """The same, and links inside it are followed."""
+    TRACKED = "tracked"
+    """A file, or a folder of which every file that git tracks is read."""
+    CHANGED = "changed"
+    """The same, of which git shows what has changed at some time: only a part of a file, or a file that is gone."""
     WRITE = "write"
     """A path that is made, changed or removed."""
     EXECUTE = "execute"
@@ -45,7 +49,7 @@ class Role(Enum):
     """Text or words that are run."""
 
 
-LOOKING = frozenset({Role.TEXT, Role.LIST, Role.READ, Role.TREE, Role.FOLLOWED})
+LOOKING = frozenset({Role.TEXT, Role.LIST, Role.READ, Role.TREE, Role.FOLLOWED, Role.TRACKED, Role.CHANGED})
 """Roles of a command that does nothing but look."""
 _RECURSIVE = frozenset({Role.TREE, Role.FOLLOWED})
 
@@ -56,6 +60,8 @@ class Use:
 
     role: Role
     word: Word
+    top: bool = False
+    """A relative path counts from the top of the git repository, or from the current folder: both are meant."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,11 @@ class Parsed:
     """An option makes it do more than look."""
     turning: tuple[Word, ...] = ()
     """File patterns that would be taken for options if they fitted a name that begins with a dash."""
+    skips_hidden: bool = False
+    """Inside a folder, names that begin with a dot are passed over. An ignore file (.gitignore, .ignore, .rgignore,
+    .fdignore) with a line that begins with ! brings them back, and a folder that is named itself is not passed over."""
+    folder: Word | None = None
+    """Where it works, if not in the current folder (git -C); the paths in `uses` take it into account already."""
 
     def has(self, names: str) -> bool:
         """One of these options was given; `names` as in `Program.flags`."""
@@ -228,7 +239,7 @@ class _Reading:
 
     def _may_be_unknown(self) -> bool:
         """The word cannot turn into an option that matters."""
-        return self.program.free and (bool(self.operands) or not (self.program.acts or _valued(self.program)))
+        return self.program.free and (bool(self.operands) or not _matters(self.program))
 
     def _option(self, word: Word, following: Word | None, kinds: Mapping[str, Role | None]) -> int | None:
         """Read one option; how many words behind it are its value, or None where it is not in the grammar."""
@@ -236,10 +247,9 @@ class _Reading:
         if text.startswith("--"):
             name, equals, value = text.partition("=")
             return self._one(name, Word(value, word.kind) if equals else None, word, following, kinds, glued="=")
-        if text in kinds or text.partition("=")[0] in kinds:
-            name, equals, value = text.partition("=")
-            if text in kinds or equals:
-                return self._one(name, Word(value, word.kind) if equals else None, word, following, kinds, glued="=")
+        name, equals, value = text.partition("=")
+        if name in kinds and len(name) > len("-n"):  # behind a single letter, "=" is a part of the value
+            return self._one(name, Word(value, word.kind) if equals else None, word, following, kinds, glued="=")
         if self.program.numbers and text[1:].isascii() and text[1:].isdigit() and word.known:
             self.options.append((text, None))
             return 0
@@ -249,6 +259,8 @@ class _Reading:
             if name not in kinds:
                 return None
             if name in _names(self.program.maybe) or kinds[name] is not None:
+                if rest.startswith("=") and kinds[name] not in (None, Role.TEXT):
+                    return None  # programs differ in whether it is a part of the path
                 return self._one(name, Word(rest, word.kind) if rest else None, word, following, kinds, glued="")
             if not word.known:
                 return None
@@ -278,8 +290,9 @@ class _Reading:
             self.options.append((name, None))
             return 0
         if value is not None:
-            # The value of a pattern stays in its option, whatever fits; only text may be one.
-            if not word.known and not (word.kind is WordKind.GLOB and (maybe or role is Role.TEXT)):
+            # The value of a pattern stays in its option, whatever fits, if it cannot be empty; only text may be one.
+            stays = word.kind is WordKind.GLOB and (maybe or role is Role.TEXT) and (glued or value.text[0] != "*")
+            if not word.known and not stays:
                 return None
             self._value(name, replace(value, home=value.text.startswith("~/") and bool(glued)), role or Role.TEXT)
             return 0
@@ -308,12 +321,21 @@ class _Reading:
         roles = program.operands[1:] if replaced and program.last is None else program.operands
         if operands and (not roles or (program.most is not None and len(operands) > program.most)):
             return None
+        if any(word.kind is WordKind.GLOB for word in operands) and program.most is not None:
+            return None  # it may be more of them
         uses = list(self.uses)
+        shifted = False
         for number, word in enumerate(operands):
-            role = roles[min(number, len(roles) - 1)]
-            if program.last is not None and not replaced and number and number == len(operands) - 1:
-                role = program.last
-            uses.append(Use(self._deepened(role, given), word))
+            first = min(number, len(roles) - 1)
+            # A pattern may be several words: it and what follows it may have the roles of later words.
+            shifted = shifted or word.kind is WordKind.GLOB
+            wanted = [*roles[first:]] if shifted else [roles[first]]
+            if program.last is not None and not replaced and number == len(operands) - 1:
+                if word.kind is WordKind.GLOB:
+                    wanted.append(program.last)
+                elif number:
+                    wanted = [program.last]
+            uses += [Use(self._deepened(role, given), word) for role in dict.fromkeys(wanted)]
         fixed = len(roles) - 1
         if program.default and roles and len(operands) <= fixed:
             role = self._deepened(roles[-1], given)
@@ -331,8 +353,11 @@ def _is_option(word: Word) -> bool:
     return word.text.startswith("-") and word.text != "-" and word.kind is not WordKind.PIPE and not word.home
 
 
-def _valued(program: Program) -> bool:
-    return bool(program.texts or program.reads or program.writes or program.executes or program.commands)
+def _matters(program: Program) -> bool:
+    """One of its options does more than change how it prints its words."""
+    if program.acts or program.lists or program.reads or program.writes or program.executes or program.commands:
+        return True
+    return bool(program.texts) and (program.check is not None or program.ends is not None)
 
 
 @cache

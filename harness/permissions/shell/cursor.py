@@ -135,6 +135,15 @@ class Cursor:
         yield
         self.depth -= 1
 
+    def mark(self) -> tuple[int, int] | None:
+        """This place, to read on from it once more; None where the text of a here-document is still to come."""
+        return None if self._heredocs or self._waiting_outside else (self.position, self.depth)
+
+    def reset(self, mark: tuple[int, int]) -> None:
+        """Go to a place."""
+        self.position, self.depth = mark
+        self._heredocs = []
+
     # ── here-documents ──────────────────────────────────────────────────────────────────────────
 
     def begin_heredoc(self, *, strip: bool) -> None:

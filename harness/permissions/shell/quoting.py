@@ -1,48 +1,93 @@
 """One word: its quotes taken away, and what is expanded in it."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from harness.permissions.shell.cursor import METACHARACTERS, Cursor
-from harness.permissions.shell.words import Assignment, Unreadable, Word, WordKind
+from harness.permissions.shell.words import PORTABLE, Assignment, Dialect, Simple, Unreadable, Word, WordKind
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?$!#@*-]")
-_BRACED = re.compile(r"\{#?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[?$!#@*-])(?::?[-+][A-Za-z0-9_./:-]*)?\}")
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_BRACED = re.compile(
+    rf"\{{(?:#?(?:{_NAME}|[0-9]+|[?$!#@*-])|(?:{_NAME}|[0-9]+|[?$!#@*-]):?[-+][A-Za-z0-9_./:-]*"
+    rf"|{_NAME}(?:(?:##?|%%?)[A-Za-z0-9_./*-]+|//?[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]*|:[0-9]+(?::[0-9]+)?|\^\^?|,,?))\}}"
+)
+"""${x}, ${#x}, ${x:-a}, ${x%.py}, ${x##*/}, ${x/a/b}, ${x:0:3}, ${x^^}: nothing in them is expanded or computed."""
+_PORTABLE_BRACED = re.compile(
+    rf"\{{(?:#?{_NAME}|{_NAME}:?[-+][A-Za-z0-9_./:-]*|{_NAME}(?:##?|%%?)[A-Za-z0-9_./*-]+)\}}"
+)
 _ARITHMETIC = re.compile(r"\(\(([0-9+\-*/% ]*)\)\)")
 """Numbers only: the value of a variable is computed too, and may run a command."""
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
 _TILDE_IN_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?:.*:)?~")
 _BRACES = re.compile(r"\{.*(?:,|\.\.).*\}", re.DOTALL)
+_RANGE = re.compile(r"(0|[1-9][0-9]{0,4})\.\.(0|[1-9][0-9]{0,4})")
 _PATTERN = re.compile(r"[*?]|\[.*\]", re.DOTALL)
+_NOT_PORTABLE = re.compile(r"[?\[\]]|(?:^|/)\.[^/]*\*", re.DOTALL)
+"""Parts of patterns that shells read differently, or match with different files."""
+_PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+-]+")
+"""A value that stays one word without quotes."""
 _ANSI = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))"
 )
 _ANSI_LETTERS = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 
+_NUMBERS = ("$?", "$#", "$$")
+"""What is one number in any case."""
+_LISTS = ("$@", "$*", "${@}", "${*}")
+"""What may be several words in quotes, too."""
+
 QUOTED = "\0"
 """Stands in the shape of a word for a character that the quotes have made an ordinary one."""
 EXPANDED = "\1"
+MOST_WORDS = 50
+"""Words that braces make of one."""
+
+_Char = tuple[str, str]
+"""A character of a word, and its shape. The character may be empty, or the text of an expansion."""
 
 
 @dataclass(slots=True)
 class _Gathered:
     """What is known of a word so far."""
 
-    text: list[str] = field(default_factory=list)
-    shape: list[str] = field(default_factory=list)
-    """The same with QUOTED for what is quoted: only what is left can be a pattern, braces or a ~."""
+    chars: list[_Char] = field(default_factory=list)
+    """Only what is neither QUOTED nor EXPANDED can be a pattern, braces or a ~."""
     unknown: bool = False
     pipe: bool = False
+    split: bool = False
+    home: str = ""
+    """A value that begins with the home folder."""
+    listed_by: tuple[Simple, ...] = ()
 
     def add(self, text: str, *, quoted: bool = False) -> None:
-        self.text.append(text)
-        self.shape.append(QUOTED * max(len(text), 1) if quoted else text)
+        if quoted:
+            self.chars += [(char, QUOTED) for char in text] or [("", QUOTED)]
+        else:
+            self.chars += [(char, char) for char in text]
 
-    def expand(self, text: str) -> None:
-        self.text.append(text)
-        self.shape.append(EXPANDED)
+    def expand(self, text: str, *, quoted: bool = False) -> None:
+        self.chars.append((text, EXPANDED))
         self.unknown = True
+        self.split = self.split or not (quoted or text in _NUMBERS) or text in _LISTS
+
+    def put(self, value: Word, written: str, *, quoted: bool) -> None:
+        """The value of a variable, which is known."""
+        if value.kind is WordKind.GLOB and not value.home:
+            self.chars += [(char, char if char in "*?[]" else QUOTED) for char in value.text]
+            self.split = self.split or not quoted
+        elif value.kind is WordKind.LITERAL and (quoted or _PLAIN.fullmatch(value.text)):
+            self.home = value.text if value.home else self.home
+            self.add(value.text, quoted=True)
+        else:
+            self.expand(written, quoted=quoted)
+            self.listed_by = value.listed_by
+
+    @property
+    def alone(self) -> bool:
+        """It is one expansion and nothing else."""
+        return sum(bool(text) for text, _ in self.chars) == 1
 
 
 def assignment_of(written: str, word: Word) -> Assignment | None:
@@ -59,17 +104,34 @@ def assignment_of(written: str, word: Word) -> Assignment | None:
 class WordReading:
     """Reads words at a cursor.
 
-    `substitution` reads commands up to a bracket; `nested` reads those of a line of its own.
+    `substitution` reads commands up to a bracket and returns them if they are one pipeline; `nested` reads those of a
+    line of its own. `values` are what is known of variables here. `variables` gathers the names of all others.
     """
 
-    def __init__(self, at: Cursor, substitution: Callable[[], None], nested: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        at: Cursor,
+        substitution: Callable[[], tuple[Simple, ...]],
+        nested: Callable[[str], None],
+        dialect: Dialect,
+        values: Mapping[str, Word],
+    ) -> None:
         self._at = at
         self._substitution = substitution
         self._nested = nested
+        self._portable = dialect == PORTABLE
+        self._values = values
+        self.variables: list[str] = []
 
     def read(self) -> Word:
-        """The word that begins here. Raises Unreadable."""
+        """The word that begins here, unknown where braces make several of it. Raises Unreadable."""
+        words = self.read_all()
+        return words[0] if len(words) == 1 else Word("".join(word.text for word in words), WordKind.UNKNOWN)
+
+    def read_all(self) -> list[Word]:
+        """What bash makes of the word that begins here: several with braces, and none of empty ones."""
         at, word = self._at, _Gathered()
+        begin = at.position
         while not at.ended:
             char = at.peek()
             if at.looking_at("<(", ">("):
@@ -90,7 +152,14 @@ class WordReading:
                 self._backquoted(word, in_quotes=False)
             else:
                 word.add(at.advance())
-        return _word(word)
+        if at.looking_at("<", ">") and re.fullmatch(r"\{[A-Za-z_].*\}", written := at.since(begin)):
+            raise Unreadable(f"{written} may set a variable to the number of a file")
+        shape = "".join(shape for _, shape in word.chars)
+        if self._portable and (_BRACES.search(shape) or (_NOT_PORTABLE.search(shape) and shape not in ("[", "]"))):
+            raise Unreadable("not every shell reads its braces or file patterns in the same way")
+        if self._portable and (found := _ASSIGNMENT.match(shape)) and found[2]:
+            raise Unreadable("not every shell knows +=")
+        return _words(word)
 
     def read_expansions(self) -> None:
         """All that is expanded in the rest of the text, which is no command: that of a here-document."""
@@ -125,7 +194,7 @@ class WordReading:
                 raise Unreadable("a '\"' is missing")
             escaped = at.advance()
             if escaped == "\n":
-                if word.text and word.text[-1] == "$":
+                if word.chars and word.chars[-1][0] == "$":
                     raise Unreadable("a line break stands behind a $")
             else:
                 word.add(escaped if escaped in '$`"\\' else "\\" + escaped, quoted=True)
@@ -147,24 +216,42 @@ class WordReading:
             raise Unreadable("a line break stands behind a $")
         if at.looking_at("["):
             raise Unreadable("it computes with $[…]")
+        if self._portable and at.looking_at("'", '"') and not in_quotes:
+            raise Unreadable("not every shell knows $'…' and $\"…\"")
         if at.looking_at("'") and not in_quotes:
             at.advance()
             return word.add(self._ansi(), quoted=True)
         if at.looking_at('"') and not in_quotes:
             at.advance()
             self._double_quoted(word)
-            word.unknown = True
-        elif at.looking_at("(("):
+            return word.expand("", quoted=True)
+        if at.looking_at("(("):
             if at.match(_ARITHMETIC) is None:
                 raise Unreadable("it computes with more than numbers, in $((…))")
         elif at.take("("):
-            self._substitution()
+            listed = self._substitution()
+            word.expand(at.since(begin), quoted=in_quotes)
+            word.listed_by = () if in_quotes else listed
+            return None
         elif at.looking_at("{"):
-            if at.match(_BRACED) is None:
+            found = at.match(_PORTABLE_BRACED if self._portable else _BRACED)
+            if found is None:
                 raise Unreadable("it expands a variable in a way that is not plain, with ${…}")
-        elif at.match(_PARAMETER) is None:
+            name = re.sub(rf"^\{{#?({_NAME})?.*$", r"\1", found[0])
+            return self._variable(word, name, at.since(begin), plain=found[0] == f"{{{name}}}", in_quotes=in_quotes)
+        elif (found := at.match(_PARAMETER)) is None:
             return word.add("$", quoted=in_quotes)
-        return word.expand(at.since(begin))
+        else:
+            return self._variable(word, found[0], at.since(begin), plain=True, in_quotes=in_quotes)
+        return word.expand(at.since(begin), quoted=in_quotes)
+
+    def _variable(self, word: _Gathered, name: str, written: str, *, plain: bool, in_quotes: bool) -> None:
+        value = self._values.get(name) if plain else None
+        if value is not None:
+            return word.put(value, written, quoted=in_quotes)
+        if name.isidentifier() and name not in self.variables:
+            self.variables.append(name)
+        return word.expand(written, quoted=in_quotes)
 
     def _ansi(self) -> str:
         text = ""
@@ -189,15 +276,19 @@ class WordReading:
             if at.ended:
                 raise Unreadable("a '`' is missing")
             char = at.advance()
+            if self._portable and (char == "\\" or (in_quotes and char == '"')):
+                raise Unreadable("not every shell reads quotes between backquotes in the same way")
             line += at.advance() if char == "\\" and at.peek() and at.peek() in special else char
         self._nested(line)
-        word.expand(at.since(begin))
+        word.expand(at.since(begin), quoted=in_quotes)
 
     def _pipe(self, word: _Gathered) -> None:
+        if self._portable:
+            raise Unreadable("not every shell knows <(…) and >(…)")
         begin = self._at.position
         self._at.advance(2)
         self._substitution()
-        alone = not word.text
+        alone = not word.chars
         word.expand(self._at.since(begin))
         word.pipe = alone and (self._at.ended or self._at.peek() in METACHARACTERS)
 
@@ -213,15 +304,91 @@ def _ansi_character(found: re.Match[str]) -> str:
     return chr(code)
 
 
-def _word(gathered: _Gathered) -> Word:
-    text, shape = "".join(gathered.text), "".join(gathered.shape)
+# ── what the shell makes of a word ──────────────────────────────────────────────────────────────
+
+
+def _words(gathered: _Gathered) -> list[Word]:
+    text = "".join(text for text, _ in gathered.chars)
+    shape = "".join(shape for _, shape in gathered.chars)
     if gathered.pipe:
-        return Word(text, WordKind.PIPE)
-    if gathered.unknown or _BRACES.search(shape) or _TILDE_IN_ASSIGNMENT.match(shape):
+        return [Word(text, WordKind.PIPE)]
+    if gathered.unknown:
+        lines = gathered.listed_by if gathered.alone else ()
+        return [Word(text, WordKind.UNKNOWN, split=gathered.split or "{" in shape, listed_by=lines)]
+    if gathered.home:
+        return [Word(text, home=True) if text == gathered.home else Word(text, WordKind.UNKNOWN)]
+    if not _BRACES.search(shape):
+        return [_word(gathered.chars, gathered.split)]
+    made = _braces(gathered.chars)
+    if made is None:
+        return [Word(text, WordKind.UNKNOWN, split=True)]
+    return [_word(chars, gathered.split) for chars in made if chars]
+
+
+def _word(chars: list[_Char], split: bool) -> Word:
+    """A word in which nothing is expanded but a ~ and file patterns."""
+    text, shape = "".join(text for text, _ in chars), "".join(shape for _, shape in chars)
+    if _TILDE_IN_ASSIGNMENT.match(shape):
         return Word(text, WordKind.UNKNOWN)
     home = False
     if shape.startswith("~"):
         if shape not in ("~",) and not shape.startswith("~/"):
             return Word(text, WordKind.UNKNOWN)
         home = True
-    return Word(text, WordKind.GLOB if _PATTERN.search(shape) else WordKind.LITERAL, home)
+    return Word(text, WordKind.GLOB if _PATTERN.search(shape) else WordKind.LITERAL, home, split)
+
+
+def _braces(chars: list[_Char]) -> list[list[_Char]] | None:
+    """The words that bash makes of braces; None where that is not certain, or there are too many."""
+    shape = [shape for _, shape in chars]
+    if "{" not in shape:
+        return None if "}" in shape else [chars]
+    begin = shape.index("{")
+    if "}" in shape[:begin]:
+        return None
+    parts, end = _parts(chars, begin)
+    if end is None:
+        return None
+    inner: list[list[_Char]] = []
+    if len(parts) == 1:
+        found = _RANGE.fullmatch("".join(shape for _, shape in parts[0]))
+        if found is None:
+            return None
+        first, last = int(found[1]), int(found[2])
+        if abs(last - first) >= MOST_WORDS:
+            return None
+        step = 1 if last >= first else -1
+        inner = [[(char, QUOTED) for char in str(number)] for number in range(first, last + step, step)]
+    else:
+        for part in parts:
+            made = _braces(part)
+            if made is None:
+                return None
+            inner += made
+    rest = _braces(chars[end + 1 :])
+    if rest is None or len(inner) * len(rest) > MOST_WORDS:
+        return None
+    return [[*chars[:begin], *one, *other] for one in inner for other in rest]
+
+
+def _parts(chars: list[_Char], begin: int) -> tuple[list[list[_Char]], int | None]:
+    """What stands between the commas of the braces that open at `begin`, and where they close."""
+    parts: list[list[_Char]] = [[]]
+    depth = 0
+    for number, char in enumerate(chars[begin:], start=begin):
+        shape = char[1]
+        depth += {"{": 1, "}": -1}.get(shape, 0)
+        if depth == 0:
+            return parts, number
+        if number == begin:
+            continue
+        if shape == "," and depth == 1:
+            parts.append([])
+        else:
+            parts[-1].append(char)
+    return parts, None
+
+
+def unquoted(word: Word) -> Word:
+    """The same word where the shell expands no file patterns."""
+    return replace(word, kind=WordKind.LITERAL) if word.kind is WordKind.GLOB else word

@@ -2,6 +2,12 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final, Literal
+
+Dialect = Literal["bash", "portable"]
+"""How a text is read: as bash does, or only where bash, dash and the ash of busybox read the same."""
+BASH: Final = "bash"
+PORTABLE: Final = "portable"
 
 
 class Unreadable(Exception):  # noqa: N818  it says what the line is
@@ -30,9 +36,14 @@ class Word:
     home: bool = False
     """It begins with a ~ that stands for the home folder."""
     split: bool = False
-    """It comes from a variable without quotes, so that a blank in the name of a file makes two words of it."""
+    """It comes from a variable without quotes, so that a blank in the name of a file makes two words of it, and a * in
+    it is a file pattern once more. Where it is unknown: it may be several words, or none, and file patterns."""
     listed_by: tuple["Simple", ...] = ()
-    """The whole word is the output of this one pipeline, without quotes: one word for each line or blank."""
+    """The whole word is the output of this one pipeline, without quotes: one word for each line or blank. What xargs
+    adds is marked so, too: there quotes and backslashes are taken away, and no file pattern is expanded."""
+
+    whole: bool = False
+    """With `listed_by`: each name is one word, whatever is in it (find -exec, xargs -0)."""
 
     @property
     def known(self) -> bool:
@@ -75,10 +86,13 @@ class Simple:
     text: str = ""
     """As written."""
     fed_by: tuple["Simple", ...] = ()
-    """The commands before it in its pipeline, in order; empty where it has no pipeline or one of them is not simple."""
+    """The commands before it in its pipeline, in order, if their standard output is all that it reads; empty where it
+    has no pipeline, one of them is not simple, or its input comes from elsewhere."""
     variables: tuple[str, ...] = ()
     """Names of the variables that the shell puts into it: into its words, assignments and redirections, its
     here-strings, and its here-documents (those may come as a command without words)."""
+    in_chain: bool = False
+    """Its line is nothing but commands joined by &&: it runs only if those before it have succeeded."""
 
     @property
     def program(self) -> str | None:

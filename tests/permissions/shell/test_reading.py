@@ -43,6 +43,27 @@ def commands(line: str) -> list[list[str]]:
         ("A=1 B='x y' make", [["make"]]),
         ("[ -f x ] && echo y", [["[", "-f", "x", "]"], ["echo", "y"]]),
         ("echo 2>err 2 >&2 &>all <in", [["echo", "2"]]),
+        (
+            "ls {a,b} src/{x,{y,z}}.py --{c,d}=e",
+            [["ls", "a", "b", "src/x.py", "src/y.py", "src/z.py", "--c=e", "--d=e"]],
+        ),
+        ("ls a{1..3} {2..1}", [["ls", "a1", "a2", "a3", "2", "1"]]),
+        ("{rm,-rf,a}", [["rm", "-rf", "a"]]),
+        ("echo {,a} x{,y}", [["echo", "a", "x", "xy"]]),
+        ("x={a,b} make", [["make"]]),
+        ("for f in a b; do cat $f; ls; done", [[], ["cat", "a"], ["ls"], ["cat", "b"]]),
+        ('for f in a; do for g in b; do cat "src/$f.$g" ${f}x; done; done', [[], [], ["cat", "src/a.b", "ax"]]),
+        ("for f in a b; do :; done; for f in c; do cat $f; done", [[], [":"], [], ["cat", "c"]]),
+        ("for f in a; do cat `echo $f`; done", [[], ["echo", "a"], ["cat", "`echo $f`"]]),
+        ("for f in a; do cat <<E\n$(echo $f)\nE\ndone", [[], ["cat"], ["echo", "a"]]),
+        ("for f in 'a b'; do cat \"$f\" $f; done", [[], ["cat", "a b", "$f"]]),
+        (
+            "[[ -f a && ( $x == *.py || b < c ) ]] && ls",
+            [["[[", "-f", "a", "]]"], ["[[", "$x", "==", "*.py", "]]"], ["[[", "b", "<", "c", "]]"], ["ls"]],
+        ),
+        ("[[ ! a =~ ^[a-z]+$ ]] >f", [["[[", "a", "=~", "^[a-z]+$", "]]"], []]),
+        ("case $x in (a|b*) ls;; *) pwd; esac", [["ls"], ["pwd"], []]),
+        ("case a in\nb)\n;;\nc) ls\n;;\nesac; wc", [["ls"], ["wc"]]),
         ("git stash show stash@{0}", [["git", "stash", "show", "stash@{0}"]]),
         ("", []),
         ("# nothing", []),
@@ -69,13 +90,39 @@ def test_every_simple_command_of_a_line_is_found(line: str, expected: list[list[
         "ls | time ls",
         "f() { ls; }",
         "function f { ls; }",
-        "case x in x) ls;; esac",
+        "case x in x) ls;& esac",
+        "case x in x) ls;;& esac",
+        "case x in x) ls",
+        "case x in (esac) ls;; esac",
+        "echo $(case x in x) ls;; esac)",
         "[[ -v a[$(ls)] ]]",
+        "[[ a -eq b ]]",
+        "[[ -o x ]]",
+        "[[ -R x ]]",
+        "[[ a ]",
+        "[[ a && ]]",
+        "[[ a=b c ]]",
+        "[[ a | b ]]",
+        "[[ x =~ a||b ]]",
+        "[[ x =~ (a|b) ]]",
+        "[[ <(ls) ]]",
+        "[[ -f\nx ]]",
+        "echo {x}>a",
+        "echo {x[$(ls)]}>a",
+        "time -- ls",
+        "time -p -x",
         "((x=1))",
         "echo $((a))",
         "echo $[1+1]",
         "echo ${x@P}",
         "echo ${x:=y}",
+        "echo ${!x}",
+        "echo ${x:$(ls)}",
+        "echo ${x:y}",
+        "echo ${x%$(ls)}",
+        "echo ${x%$y}",
+        "echo ${x/a/$(ls)}",
+        "echo ${x[0]%a}",
         "echo ${a[$(ls)]}",
         "a[$(ls)]=1 make",
         "a=(1 2)",
@@ -126,8 +173,15 @@ def test_what_is_not_certain_is_not_read(line: str) -> None:
         ('$"x"', WordKind.UNKNOWN),
         ("$(ls)", WordKind.UNKNOWN),
         ("$((1+2))", WordKind.UNKNOWN),
-        ("{a,b}", WordKind.UNKNOWN),
-        ("{1..3}", WordKind.UNKNOWN),
+        ("{a,b}", WordKind.LITERAL),
+        ("{a,*}", WordKind.LITERAL),
+        ("{*,a}", WordKind.GLOB),
+        ("{1..3}", WordKind.LITERAL),
+        ("{1..99}", WordKind.UNKNOWN),
+        ("{a..c}", WordKind.UNKNOWN),
+        ("{a,$x}", WordKind.UNKNOWN),
+        ("{a{b,c}", WordKind.UNKNOWN),
+        ("{a}{b,c}", WordKind.UNKNOWN),
         ("~root/x", WordKind.UNKNOWN),
         ("~+", WordKind.UNKNOWN),
         ("of=~/x", WordKind.UNKNOWN),
@@ -147,9 +201,209 @@ def test_a_redirection_names_what_it_writes() -> None:
     ]
 
 
+ASSIGNED = [
+    *("read f", "f=x", "read -r $x", "printf -v f x", "export f=x", "unset f", "eval f=x", ". x", "$x", "mapfile f"),
+    *(
+        "for f in c; do ls; done",
+        "(f=x)",
+        "echo $(f=x)",
+        "IFS=x",
+        "printf $x",
+        "[ -v f ]",
+        "set -- a",
+        "command read f",
+    ),
+    *("f=x ls", "trap f=x EXIT", "wait -p f", "let f=1", "getopts a f", "local f", "shopt -s x", "exec x", "alias a=b"),
+]
+
+
+@pytest.mark.parametrize("other", ASSIGNED)
+def test_a_loop_is_read_for_its_words_only_where_nothing_else_assigns_its_variable(other: str) -> None:
+    assert ["cat", "$f"] in commands(f"for f in a b; do cat $f; {other}; done")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for f in $x; do cat $f; done",
+        "for f in a $x; do cat $f; done",
+        "for PATH in a; do cat $f; done",
+        "for f in " + "a " * 60 + "; do cat $f; done",
+        "for f in ~/a; do cat x$f; done",
+        "for f in a; do cat ${f:-b} ${#f}; done",
+    ],
+)
+def test_a_loop_that_is_not_known_keeps_its_variable(line: str) -> None:
+    assert commands(line)[-1][0] == "cat"
+    assert any("$" in word for word in commands(line)[-1])
+
+
+def test_a_loop_over_file_patterns_passes_them_on() -> None:
+    [_, cat] = read_line('for f in src/*.md; do cat "$f" $f "a/$f.x"; done')
+    assert [(word.text, word.kind, word.split) for word in cat.words[1:]] == [
+        ("src/*.md", WordKind.GLOB, False),
+        ("src/*.md", WordKind.GLOB, True),
+        ("a/src/*.md.x", WordKind.GLOB, False),
+    ]
+
+
+def test_a_loop_over_what_a_command_lists_says_which_one() -> None:
+    [listing, _, cat] = read_line('for f in $(git ls-files); do cat "$f"; done')
+    assert cat.words[1].kind is WordKind.UNKNOWN
+    assert cat.words[1].listed_by == (listing,)
+
+
+def test_many_loops_inside_one_another_are_read_quickly() -> None:
+    line = "cat $a$b$c$d$e"
+    for name in "abcde":
+        line = f"for {name} in {'x y z ' * 10}; do {line}; done"
+    assert 1 < len(commands(line)) < 100
+
+
+@pytest.mark.parametrize(
+    ("line", "fed_by"),
+    [
+        ("find . | sort | xargs cat", ["find", "sort"]),
+        ("a && b | xargs cat", ["b"]),
+        ("a | { b; } | xargs cat", []),
+        ("a 2>&1 | xargs cat", []),
+        ("a |& xargs cat", []),
+        ("a | xargs cat < b", []),
+        ("a | xargs cat <<< b", []),
+        ("a | xargs cat <<E\nE", []),
+        ("a 2>/dev/null | xargs cat", ["a"]),
+        ("! a | xargs cat", []),
+        ("xargs cat", []),
+    ],
+)
+def test_what_feeds_a_command_is_known_where_it_is_a_pipeline_of_simple_ones(line: str, fed_by: list[str]) -> None:
+    last = read_line(line)[-1]
+    assert last.program == "xargs"
+    assert [one.program for one in last.fed_by] == fed_by
+
+
+@pytest.mark.parametrize(
+    ("line", "listed_by"),
+    [
+        ("cat $(git ls-files | head)", ["git", "head"]),
+        ("cat $(ls;)", ["ls"]),
+        ('cat "$(ls)"', []),
+        ("cat x$(ls)", []),
+        ("cat $(ls)$(ls)", []),
+        ("cat $(ls; pwd)", []),
+        ("cat $(ls && pwd)", []),
+        ("cat $(if ls; then pwd; fi)", []),
+        ("cat $(ls 2>&1)", []),
+        ("cat `ls`", []),
+        ("cat $(< a)", []),
+    ],
+)
+def test_what_lists_a_word_is_known_where_it_is_one_pipeline(line: str, listed_by: list[str]) -> None:
+    assert [one.program for one in read_line(line)[-1].words[1].listed_by] == listed_by
+
+
+@pytest.mark.parametrize(
+    ("line", "variables"),
+    [
+        ('echo $A ${B} ${C:-x} ${#D} "$E" $1 $? $$', {"A", "B", "C", "D", "E"}),
+        ("cat <<< $A", {"A"}),
+        ("cat <<E\n$A ${B}\nE", {"A", "B"}),
+        ("cat <<'E'\n$A\nE", set()),
+        ("x=$A", {"A"}),
+        ("for x in $A; do ls; done", {"A"}),
+        ("case $A in x) ls;; esac", {"A"}),
+        ("[[ $A == x ]]", {"A"}),
+        ("{ ls; } > $A", {"A"}),
+        ("echo '$A'", set()),
+        ("echo $(ls $A)", {"A"}),
+    ],
+)
+def test_the_variables_that_the_shell_puts_into_a_line_are_named(line: str, variables: set[str]) -> None:
+    assert {name for simple in read_line(line) for name in simple.variables} == variables
+
+
+def test_a_command_names_only_its_own_variables() -> None:
+    [inner, outer] = read_line("echo $(ls $A) $B")
+    assert (inner.variables, outer.variables) == (("A",), ("B",))
+
+
+@pytest.mark.parametrize(
+    ("word", "split"),
+    [("$x", True), ('"$x"', False), ('"$@"', True), ("$?", False), ("$(ls)", True), ('"$(ls)"', False), ("a$x", True)],
+)
+def test_whether_an_unknown_word_may_be_several(word: str, split: bool) -> None:
+    assert read_line(f"echo {word}")[-1].words[1].split is split
+
+
+PORTABLE = ["ls -l | wc", "a && b || c & d; (e)", "if a; then b; fi", 'cat "$x" ${y} ~/a *.py', "ls 2>&1 >a <b"]
+PORTABLE += [
+    "for f in a b; do cat $f; done",
+    "! a",
+    "cat <<E\n$x\nE",
+    "A=1 b",
+    "case a in b) c;; esac",
+    "time ls",
+    "[ -f a ]",
+]
+DIFFERENT = [
+    "echo $'a'",
+    'echo $"a"',
+    "cat <(a)",
+    "a > >(b)",
+    "cat <<< a",
+    "a &> b",
+    "a >& b",
+    "a |& b",
+    "ls {a,b}",
+    "[[ a ]]",
+]
+DIFFERENT += [
+    "function f { a; }",
+    "time ! a",
+    "time -p { a; }",
+    "ls [^a]",
+    "ls ?",
+    "ls {a}>b",
+    "echo $[1]",
+    "a+=b",
+    "a 10>b",
+]
+DIFFERENT += [
+    "! ! a",
+    "case a in b) c;& esac",
+    "ls .*",
+    "for x do a; done",
+    "a=(b)",
+    "echo `a \\` `",
+    "a <&3-",
+    "coproc a",
+]
+DIFFERENT += [
+    "select x in a; do b; done",
+    "((1))",
+    "echo ${x:0:1}",
+    "echo ${!x}",
+    "a &>> b",
+    'echo "`a "b"`"',
+    "echo {1..3}",
+]
+
+
+@pytest.mark.parametrize("line", PORTABLE)
+def test_what_every_shell_reads_in_one_way_is_portable(line: str) -> None:
+    assert read_line(line, "portable") == read_line(line)
+
+
+@pytest.mark.parametrize("line", DIFFERENT)
+def test_what_shells_read_in_different_ways_is_not(line: str) -> None:
+    with pytest.raises(Unreadable):
+        read_line(line, "portable")
+
+
 # ── the shell itself is the judge ───────────────────────────────────────────────────────────────
 
 PIECES = ["a", "b-c", " ", "  ", "\t", "'", '"', "\\", "#", "=", "%", ":", "/", ".", "é", "$'", "\\n", "''", '""', "@"]
+PIECES += ["{", "}", ",", "{a,b}", "{1..3}", "..", "{,", "-"]
 """Pieces of words in which nothing is expanded, so that bash may be asked what it makes of them."""
 
 
@@ -168,6 +422,8 @@ def test_words_are_those_that_bash_passes_on(line: str) -> None:
     try:
         read = read_line(f"printf '%s\\0' {line}")
     except Unreadable:
+        return
+    if any(word.kind is WordKind.UNKNOWN for word in read[0].words):
         return
     expected = words_of_bash(line)
     assert expected is not None, "what is read, bash accepts"

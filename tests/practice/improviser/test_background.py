@@ -54,7 +54,9 @@ class Commands:
     def __init__(self) -> None:
         self._rows: dict[str, CommandRow] = {}
 
-    async def start(self, line: str, call_id: str, time_s: float | None = None) -> CommandRow:
+    async def start(
+        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+    ) -> CommandRow:
         id = f"b{len(self._rows) + 1}"
         self._rows[id] = CommandRow(id, line, CommandState.RUNS, 0.0, Path(f"{id}.txt"), pid=7)
         return self._rows[id]

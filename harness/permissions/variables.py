@@ -1,0 +1,37 @@
+"""Variables of the shell: which may be set, and which may be shown, by a command that runs unasked."""
+
+import re
+
+from harness.permissions.names import names
+from harness.permissions.shell.words import Assignment
+
+SETTABLE = names(
+    "LANG LANGUAGE TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CI DEBIAN_FRONTEND "
+    "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 NODE_ENV RUST_BACKTRACE "
+    "RUST_LOG DEBUG VERBOSE"
+)
+"""Variables that change how a program speaks, and nothing that it runs."""
+_SHOWABLE = SETTABLE | names(
+    "HOME PWD OLDPWD USER LOGNAME UID EUID GROUPS PPID SHELL SHLVL HOSTNAME HOSTTYPE OSTYPE MACHTYPE PATH MANPATH "
+    "TMPDIR EDITOR PAGER VISUAL DISPLAY RANDOM SECONDS LINENO BASH BASH_VERSION BASHPID VIRTUAL_ENV CONDA_PREFIX "
+    "CONDA_DEFAULT_ENV PYTHONPATH GOPATH GOROOT JAVA_HOME NODE_PATH NVM_DIR CARGO_HOME RUSTUP_HOME IFS OPTIND "
+    "XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR COLORTERM PIPESTATUS FUNCNAME REPLY EPOCHSECONDS"
+)
+"""Variables that hold no secret."""
+_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|PWD|CRED|AUTH|PROXY|PAT$|DSN|COOKIE|SESSION", re.IGNORECASE)
+
+
+def harmless_assignment(assignment: Assignment) -> bool:
+    """It changes no program: a known variable, or one in small letters that no program asks for."""
+    name = assignment.name
+    return name in SETTABLE or name.startswith("LC_") or (name.islower() and not name.endswith(("proxy", "path")))
+
+
+def showable(name: str) -> bool:
+    """What the variable holds may be shown: a known one, a parameter ($1, $?), or a name in small letters.
+
+    The environment of a user holds tokens under any name, so what is not known is not shown.
+    """
+    if name in _SHOWABLE or name.startswith("LC_") or not name[:1].isalpha():
+        return True
+    return name.islower() and _SECRET.search(name) is None
