@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.executor.permission_places import places_of
+from harness.executor.permission_places import disk_of
 from harness.permissions import (
     Decision,
     Mode,
@@ -34,4 +34,4 @@ class CommandGate:
     def decide(self, line: str) -> Decision:
         """What the gate decides about a command line."""
         request = PermissionRequest("1", "bash", Effect.RUN, line, line, {"command": line})
-        return self._permissions.decide(replace(request, places=places_of(self._permissions, request)))
+        return self._permissions.decide(replace(request, disk=disk_of(self._permissions, request)))

@@ -765,7 +765,7 @@ class LineMaker:
     def __init__(self, random: Random, programs: Mapping[str, Program] = PROGRAMS) -> None:
         self._random = random
         self._programs = programs
-        self._names = [name for name in programs for _ in range(1 if name in SLOW else 12)]
+        self._names = [name for name in programs for _ in range(_weight(name, programs[name]))]
         self._names += [name for name in ("git", "find", "grep", "sed", "awk", "jq", "xargs") if name in programs] * 60
         self._used: set[str] = set()
         self._root = Path()
@@ -960,6 +960,15 @@ class LineMaker:
 
     def _one_of(self, choices: tuple[str, ...]) -> str:
         return self._random.choice(choices)
+
+
+def _weight(name: str, program: Program) -> int:
+    """How often a program is taken: one that never only looks is rare."""
+    return 1 if name in SLOW or not _can_look(program) else 12
+
+
+def _can_look(program: Program) -> bool:
+    return any(map(_can_look, program.subcommands.values())) if program.subcommands else program.looks
 
 
 def _names(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -66,11 +67,12 @@ class Trial:
         self._shells = shells
         self._tools = tools
 
-    def run(self, unasked: int, *, most_wrong: int = SHOWN) -> Figures:
-        """Go on until so many lines ran unasked, or so many of them did harm."""
+    def run(self, unasked: int, *, seconds: float = inf, most_wrong: int = SHOWN) -> Figures:
+        """Go on until so many lines ran unasked, so many of them did harm, or the time is over."""
+        end = time.monotonic() + seconds
         with ExitStack() as stack:
             canary = stack.enter_context(Canary.made(self._tools))
-            while self.figures.unasked < unasked and len(self.figures.wrong) < most_wrong:
+            while self.figures.unasked < unasked and len(self.figures.wrong) < most_wrong and time.monotonic() < end:
                 folder = self._random.choice((".", ".", ".", "dashes", "src"))
                 shell = self._random.choice(self._shells)
                 lines = self._allowed(canary, folder, min(BATCH, unasked - self.figures.unasked))
@@ -165,13 +167,15 @@ def main() -> int:
     """Print the figures; 1 where a line did harm."""
     parser = argparse.ArgumentParser(description="Run random command lines that the gate lets through.")
     parser.add_argument("--lines", type=int, default=1000, help="lines that run unasked (default: 1000)")
+    parser.add_argument("--seconds", type=float, default=inf, help="stop after so long")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shell", choices=("bash", "sh", "dash"), action="append", help="default: bash and sh")
     parser.add_argument("--tools", type=Path, action="append", default=[], help="a folder of programs to use as well")
     parser.add_argument("--programs", action="store_true", help="how often each program was in a line")
     arguments = parser.parse_args()
     begun = time.monotonic()
-    figures = Trial(arguments.seed, arguments.shell or ("bash", "sh"), arguments.tools).run(arguments.lines)
+    trial = Trial(arguments.seed, arguments.shell or ("bash", "sh"), arguments.tools)
+    figures = trial.run(arguments.lines, seconds=arguments.seconds)
     if arguments.programs:
         print(", ".join(f"{name} {count}" for name, count in figures.programs.most_common()))
     print("\n".join(_lines_of(figures, time.monotonic() - begun)))
