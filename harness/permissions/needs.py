@@ -103,7 +103,7 @@ def needs_of(request: PermissionRequest, around: Surroundings) -> tuple[Need, ..
     command = request.input.get("command")
     if request.tool == SHELL and request.effect is Effect.RUN and isinstance(command, str):
         try:
-            return tuple(_Line(around).needs(runs_of(command)))
+            return tuple(_Line(around).needs(runs_of(command, around.dialect)))
         except Unreadable as unreadable:
             return (Need(NeedKind.UNREADABLE, str(unreadable)),)
     path = request.input.get("path", "." if request.effect is Effect.READ else None)
@@ -244,8 +244,8 @@ class _Line:
             return
         if word.known and text in (HARMLESS_TARGETS if kind is NeedKind.WRITE else HARMLESS_SOURCES):
             return
-        if word.kind is WordKind.UNKNOWN:
-            yield Need(kind, text, words=simple.words, implied=True)
+        if word.kind is WordKind.UNKNOWN or "\0" in text:  # a mark with something before or behind it
+            yield Need(kind, simple.text if "\0" in text else text, words=simple.words, implied=True)
             return
         paths = self._joined(word)
         if use is not None and use.top:

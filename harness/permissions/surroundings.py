@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from harness.permissions.disk import Disk
+from harness.permissions.shell.words import BASH, Dialect
 
 KEYS = (
     "~/.ssh/**",
@@ -170,7 +171,9 @@ class Surroundings:
     home: str
     """Absolute, links resolved."""
     programs_inside: tuple[str, ...] = ()
-    """Folders of PATH that are inside the workspace, so that what runs by a name of the system may be a file there."""
+    """Folders of PATH where the workspace decides what runs under the name of a program: those inside it, and shims."""
+    dialect: Dialect = BASH
+    """What the shell that runs command lines understands: PORTABLE where there is no bash."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _named: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _protected: re.Pattern[str] = field(init=False, repr=False, compare=False)
