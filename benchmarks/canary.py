@@ -31,6 +31,7 @@ NOBODY = 65534
 OUTPUT_BYTES = 20_000_000
 
 _OPENED = 0x20  # IN_OPEN
+_IS_FOLDER = 0x40000000  # IN_ISDIR
 _EVENT = struct.Struct("iIII")
 
 
@@ -80,7 +81,8 @@ class Canary:
         with tempfile.TemporaryDirectory(prefix="canary-", ignore_cleanup_errors=True) as made:
             canary = cls(Path(made).resolve(), NOBODY if os.getuid() == 0 and not own else None)
             canary._fill(programs)
-            yield canary
+            with _git_of_root_trusts(canary.owner):
+                yield canary
 
     def environment(self, *, token: str = TOKEN) -> dict[str, str]:
         """What lines get as their environment."""
@@ -295,6 +297,18 @@ _LINKS = {
 }
 
 
+@contextmanager
+def _git_of_root_trusts(owner: int | None) -> Iterator[None]:
+    """Repositories of the owner are no others for the git that the gate asks, as if they were one user."""
+    before = os.environ.get("SUDO_UID")
+    if owner is not None:
+        os.environ["SUDO_UID"] = str(owner)
+    yield
+    if owner is not None:
+        os.environ.pop("SUDO_UID", None)
+        os.environ.update({} if before is None else {"SUDO_UID": before})
+
+
 def _state(path: str, *, timed: bool) -> str:
     try:
         status = os.lstat(path)
@@ -323,8 +337,10 @@ def _ends(process: "subprocess.Popen[bytes]", limit_s: float) -> bool:
 class Watch:
     """Sees what happens in a canary folder while it is entered. Opened files are seen where there is inotify."""
 
-    def __init__(self, canary: Canary) -> None:
+    def __init__(self, canary: Canary, *, folders: bool = True) -> None:
+        """`folders`: folders that are listed count, too; False where the gate itself looks at them in between."""
         self._canary = canary
+        self._folders = folders
         self._names: dict[int, str] = {}
         self._handle = -1
 
@@ -366,9 +382,9 @@ class Watch:
                 break
             at = 0
             while at < len(data):
-                watch, _, _, length = _EVENT.unpack_from(data, at)
+                watch, mask, _, length = _EVENT.unpack_from(data, at)
                 named = data[at + _EVENT.size : at + _EVENT.size + length].rstrip(b"\0")
-                if not named and watch in self._names:
+                if not named and watch in self._names and (self._folders or not mask & _IS_FOLDER):
                     found[self._names[watch]] = None
                 at += _EVENT.size + length
         return list(found)

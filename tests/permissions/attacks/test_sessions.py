@@ -39,7 +39,7 @@ async def tried(canary: Canary, tmp_path: Path, wanted: Sequence[str], **setting
     """One turn with these calls; fails where anything happened that a line may not do."""
     settings = {"workspace": canary.work, "escape": False, "permission_mode": "ask", **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
-        with Watch(canary) as watch:
+        with Watch(canary, folders=False) as watch:
             turn = await here.turn()
             assert watch.harm(str(turn.results)) == (), ran(turn, wanted)
         assert not shows_secret(str(here.recorded))
