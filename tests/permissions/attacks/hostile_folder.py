@@ -1,4 +1,4 @@
-"""A folder with every hostile file that somebody could clone. Each tries to run PLANTED, to get keys or to be believed."""
+"""A folder with every hostile file that somebody could clone, each of which tries to run PLANTED or to get a key."""
 
 import os
 import subprocess
@@ -72,9 +72,9 @@ FILES: dict[str, str] = {
 LINKS = {"loop": "loop", "circle/again": "../circle", "key": "../home/.ssh/id_rsa", "root": "/", "up": ".."}
 LINES = (
     *("git status", "git log --oneline -3", "git diff", "cd bare && git status", "ls -la", "ls *"),
-    *("find . -name '*.py'", "grep -rn x .", "rg x", "pytest --version", "python --version", "npm ls", "yarn --version"),
-    *("make -n", "cat key", "cat .env", "cat README.md", "find . -?elete", "sort --o*", "wc -l *", "head *.md"),
-    *("python -m pip list", "tree"),
+    *("find . -name '*.py'", "grep -rn x .", "rg x", "pytest --version", "python --version", "npm ls"),
+    *("yarn --version", "make -n", "cat key", "cat .env", "cat README.md", "find . -?elete", "sort --o*"),
+    *("wc -l *", "head *.md", "python -m pip list", "tree"),
 )  # fmt: skip
 """What a model would run to see what the project is."""
 

@@ -55,7 +55,13 @@ class Trial:
     def environment(self) -> dict[str, str]:
         """The user's own, with their key."""
         home = self.place.folder.parent / "home"
-        return {"ANTHROPIC_API_KEY": KEY, "HOME": str(home), "GITHUB_TOKEN": f"{MARK}-token", "PYTHONPATH": "", "HARNESS_ESCAPE": "false"}
+        return {
+            "ANTHROPIC_API_KEY": KEY,
+            "HOME": str(home),
+            "GITHUB_TOKEN": f"{MARK}-token",
+            "PYTHONPATH": "",
+            "HARNESS_ESCAPE": "0",
+        }
 
     def check(self, *shown: str) -> None:
         """Nothing ran, nothing leaked."""
@@ -124,9 +130,15 @@ INSTALLED = Path(sys.executable).with_name("harness")
 
 
 async def installed(trial: Trial, *arguments: str) -> asyncio.subprocess.Process:
-    pipes = {"stdin": asyncio.subprocess.DEVNULL, "stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
-    environment = trial.place.environment | trial.environment
-    return await asyncio.create_subprocess_exec(INSTALLED, *arguments, cwd=trial.place.folder, env=environment, **pipes)
+    return await asyncio.create_subprocess_exec(
+        INSTALLED,
+        *arguments,
+        cwd=trial.place.folder,
+        env=trial.place.environment | trial.environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
 
 
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed")
@@ -162,7 +174,8 @@ async def test_no_command_believes_the_folder(trial: Trial, command: str) -> Non
 
 
 async def test_a_conversation_in_lines_runs_nothing_of_it(trial: Trial) -> None:
-    environment = {**trial.environment, "HARNESS_PERMISSION_MODE": "deny"}  # nothing is asked
+    quiet = {"HARNESS_PERMISSION_MODE": "deny", "HARNESS_ESCAPE": "0"}  # nothing is asked
+    environment = {**trial.environment, **quiet}
     async with Terminal(trial.place, "--no-trust-folder", "--plain", environment=environment) as terminal:
         await terminal.sees("Ctrl-D leaves")
         terminal.type("what is this project?\r")

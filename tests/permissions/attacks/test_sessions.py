@@ -71,7 +71,7 @@ READS = (
     *(("read_file", {"path": path}) for path in (".env", "lin", "way/secret.txt", "../outside/secret.txt", "sub/.env")),
     *(("read_file", {"path": path}) for path in ("x:/../.env", "x://../.env", "./" * 170 + ".env", "linked/in/key")),
     *(("read_file", {"path": path}) for path in ("secrets/prod.yml", ".env.staging", "server.pem", "homeward/.netrc")),
-    *(("read_file", {"path": path}) for path in ("/proc/self/environ", "~/.ssh/id_rsa", "file:.env", "SUB/.ENV")),
+    *(("read_file", {"path": path}) for path in ("/proc/self/environ", "~/.netrc", "file:.env", "SUB/.ENV")),
     *(
         ("grep", {"pattern": "CANARY|TOKEN", "path": path})
         for path in (".env", "lin", "way", "sub", "secrets", "..", "~")
@@ -99,7 +99,7 @@ async def reading(canary: Canary, tmp_path: Path, wanted: Sequence[str], **setti
         turn = await here.turn()
         shown = {call: result["content"] for call, result in zip(wanted, turn.results, strict=True)}
         assert {call: text for call, text in shown.items() if shows_secret(str(text))} == {}
-        assert {call: text for call, text in shown.items() if "secret.txt" in str(text).replace(call, "")} == {}
+        assert {call: text for call, text in shown.items() if "plan.txt" in str(text) or "id_rsa" in str(text)} == {}
         assert not shows_secret(str(here.recorded))
     return turn
 
