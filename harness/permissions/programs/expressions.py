@@ -444,7 +444,7 @@ def _redirects_nothing(tokens: list[_Token]) -> bool:
     """No > behind print. In a pattern, in parentheses and in other statements it compares."""
     braces = parentheses = 0
     printing = False
-    for token, following in zip(tokens, [*tokens[1:], _Token("newline", "\n")], strict=True):
+    for token, following in zip(tokens, [*tokens[1:], _Token("newline", "\n")], strict=False):
         if token.text in (";", "{", "}") and token.kind == "operator" and not parentheses:
             printing = False
         if token.kind == "operator":
