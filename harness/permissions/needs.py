@@ -354,7 +354,7 @@ class _Understood:
             if found is None:
                 words.append(word)
             else:
-                mark = Word(f"\0{next(numbers)}")
+                mark = Word(f"\0{next(numbers)}", WordKind.GLOB)  # any number of words
                 listings[mark] = replace(found, whole=found.whole and word.whole)
                 words.append(mark)
         parsed = parse(program, tuple(words))

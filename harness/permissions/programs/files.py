@@ -784,7 +784,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         ),
         "dd": Program(looks=False, parser=_dd),
         # Files and rights.
-        "tee": _writes("aip --append --ignore-interrupts", maybe="--output-error"),
+        "tee": replace(_writes("aip --append --ignore-interrupts", maybe="--output-error"), looks=True),
         "touch": _writes("acfhm --no-create --no-dereference", texts="d t A --date --time", lists="r --reference"),
         "mkdir": _writes("pvZ --parents --verbose", texts="m --mode", maybe="--context"),
         "rmdir": _writes("pv --parents --verbose --ignore-fail-on-non-empty"),

@@ -627,6 +627,12 @@ _GIT_SETTINGS = re.compile(
 """Settings that make git run nothing else."""
 
 
+def _names_a_command(key: str) -> bool:
+    """A setting that may hold a command, which another git command runs."""
+    begins = ("alias.", "core.", "filter.", "diff.", "merge.", "credential.", "url.", "include", "gpg.", "sequence.")
+    return key.lower().startswith((*begins, "difftool.", "mergetool.", "pager.")) and not _GIT_SETTINGS.match(key)
+
+
 def _git(simple: Simple, at: _Depth) -> Iterator[Run]:
     """git, whose settings may name commands, and of whose subcommands some run others."""
     found = _GIT_OPTIONS.read(simple.words[1:])
@@ -639,8 +645,7 @@ def _git(simple: Simple, at: _Depth) -> Iterator[Run]:
         case ["bisect", "run"]:
             yield Run(simple)
             if texts[2:]:
-                inner = _through(_inner(simple, found.rest[2:]), at.deeper())
-                yield from (replace(run, inside=True) for run in inner)
+                yield from _through(_inner(simple, found.rest[2:]), at.deeper())
         case ["submodule", _] if "foreach" in texts:
             words = found.rest[texts.index("foreach") + 1 :]
             while words and words[0].known and words[0].text in ("--recursive", "-q", "--quiet"):
@@ -653,10 +658,13 @@ def _git(simple: Simple, at: _Depth) -> Iterator[Run]:
                 yield Run(simple, opaque=True)
             else:
                 yield from _line(simple, _written(words), at.deeper(PORTABLE), transparent=False)
-        case ["rebase", *_]:
-            yield from _carried(simple, "x --exec", replace(at, tried=True))
-        case ["difftool", *_]:
-            yield from _carried(simple, "x --extcmd", replace(at, tried=True))
+        case ["rebase" | "difftool", *_]:
+            texts_of = "x --exec" if texts[0] == "rebase" else "x --extcmd"
+            for run in _carried(simple, texts_of, replace(at, tried=True)):
+                yield replace(run, inside=False, perhaps=False)
+        case ["config", *_]:
+            named = [text for text in texts[1:] if not text.startswith("-")]
+            yield Run(simple, opaque=len(named) > 1 and any(map(_names_a_command, named)))
         case ["filter-branch" | "for-each-repo", *_]:
             yield Run(simple, opaque=True)
         case _:

@@ -247,6 +247,20 @@ def test_a_loop_over_file_patterns_passes_them_on() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "other", ["[ -f $f ]", '[ -n "$f" ]', "[[ -f $f ]]", "$f", "printf '%s' $f", 'echo "$x"', "set -e", '[ "$x" = y ]']
+)
+def test_what_assigns_nothing_leaves_a_loop_known(other: str) -> None:
+    assert ["cat", "b"] in commands(f"for f in a b; do {other}; cat $f; done")
+
+
+def test_a_variable_in_quotes_is_one_word_for_each_file() -> None:
+    line = 'for f in *.md; do [ -f "$f" ] && [[ -s $f ]] && cat "$f" $f *.md "$f"*; done'
+    _, test, conditional, cat = read_line(line)
+    assert [word.single for word in cat.words[1:]] == [True, False, False, False]
+    assert (test.words[2].single, conditional.words[2].single) == (True, True)
+
+
 def test_a_loop_over_what_a_command_lists_says_which_one() -> None:
     [listing, _, cat] = read_line('for f in $(git ls-files); do cat "$f"; done')
     assert cat.words[1].kind is WordKind.UNKNOWN
