@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 
 def script() -> str:
     """The model looks around with every tool."""
-    calls = [
+    calls: list[dict[str, Any]] = [
         *({"name": "bash", "input": {"command": line, "timeout": 2}} for line in LINES),
         *({"name": "glob", "input": {"pattern": pattern}} for pattern in ("*", "**/*.py", "**/" * 16 + "x", "*a" * 20)),
         *({"name": "grep", "input": {"pattern": pattern}} for pattern in ("x", "TOKEN|KEY")),
@@ -37,8 +38,8 @@ def script() -> str:
     return f'after = "repeat"\n{replies}\n[[reply]]\ntext = "A project."\n'
 
 
-def _inline(call: dict[str, object]) -> str:
-    values = ", ".join(f"{key} = {json.dumps(value)}" for key, value in dict(call["input"]).items())  # type: ignore[call-overload]
+def _inline(call: dict[str, Any]) -> str:
+    values = ", ".join(f"{key} = {json.dumps(value)}" for key, value in call["input"].items())
     return f'{{ name = "{call["name"]}", input = {{ {values} }} }}'
 
 
