@@ -174,15 +174,11 @@ async def test_no_command_believes_the_folder(trial: Trial, command: str) -> Non
     trial.check(ended.out, ended.err)
 
 
-async def test_a_conversation_in_lines_runs_nothing_of_it(trial: Trial) -> None:
-    quiet = {"HARNESS_PERMISSION_MODE": "deny", "HARNESS_ESCAPE": "0"}  # nothing is asked
-    environment = {**trial.environment, **quiet}
-    async with Terminal(trial.place, "--no-trust-folder", "--plain", environment=environment) as terminal:
+async def test_a_conversation_in_lines_asks_before_anything_of_it_runs(trial: Trial) -> None:
+    async with Terminal(trial.place, "--no-trust-folder", "--plain", environment=trial.environment) as terminal:
         await terminal.sees("Ctrl-D leaves")
         terminal.type("what is this project?\r")
-        await terminal.sees("A project.")
-        terminal.type("\x04")
-        await terminal.ends()
+        await terminal.sees("allow it?")
         trial.check(terminal.screen)
 
 
