@@ -354,7 +354,7 @@ class _Understood:
             if found is None:
                 words.append(word)
             else:
-                mark = Word(f"\0{next(numbers)}", WordKind.GLOB)  # any number of words
+                mark = Word(f"\0{next(numbers)}", WordKind.GLOB)  # it may be several words, as a pattern may
                 listings[mark] = replace(found, whole=found.whole and word.whole)
                 words.append(mark)
         parsed = parse(program, tuple(words))

@@ -334,7 +334,11 @@ _DURATION = r"[0-9.]+[smhd]?"
 
 _WRAPPERS: Mapping[str, _Wrapper] = MappingProxyType(
     {
-        "env": _Wrapper("i0v --ignore-environment --null --debug", "u --unset"),
+        "env": _Wrapper(
+            "i0v --ignore-environment --null --debug",
+            "u --unset",
+            acts="iu --ignore-environment --unset",  # what makes git safe is among the variables
+        ),
         "nice": _Wrapper("0123456789", "n --adjustment"),
         "sudo": _Wrapper(
             "nEHSbkAP --non-interactive --set-home --background --stdin --askpass",
@@ -358,7 +362,7 @@ _WRAPPERS: Mapping[str, _Wrapper] = MappingProxyType(
         "taskset": _Wrapper("c --cpu-list", own=_SLICE),
         "command": _Wrapper("p"),
         "builtin": _Wrapper(),
-        "exec": _Wrapper("cl", "a"),
+        "exec": _Wrapper("cl", "a", acts="c"),
         "caffeinate": _Wrapper("dimsu", "tw"),
         "busybox": _Wrapper(transparent=False),
         "toybox": _Wrapper(transparent=False),
@@ -389,7 +393,8 @@ def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterat
             return
         rest = rest[1:]
     assignments: tuple[Assignment, ...] = ()
-    if name == "env" and rest and rest[0].known and rest[0].text == "-":
+    emptied = name == "env" and bool(rest) and rest[0].known and rest[0].text == "-"
+    if emptied:
         rest = rest[1:]
     if name in ("env", "sudo"):
         assignments, rest = _environment(rest)
@@ -399,7 +404,7 @@ def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterat
     if not rest:
         yield Run(simple)
         return
-    yield Run(simple, transparent=wrapper.transparent and not found.has(wrapper.acts))
+    yield Run(simple, transparent=wrapper.transparent and not found.has(wrapper.acts) and not emptied)
     inner = _with_input(simple, rest, found) if wrapper.adds else tuple(rest)
     limited = wrapper.own is _DURATION and bool(re.fullmatch(r"0*[1-9]\d{0,3}[sm]?", found.rest[0].text))  # 0: never
     within = Simple(inner, assignments, (), simple.repeated, _written(rest), simple.fed_by, simple.variables)
