@@ -138,6 +138,11 @@ def _seq(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 # ── what else has to hold ───────────────────────────────────────────────────────────────────────
 
 
+def _follows_no_links(parsed: Parsed) -> bool:
+    """ls. With -L, -R goes through links, too."""
+    return not (parsed.has("R --recursive") and parsed.has("L --dereference"))
+
+
 def _stops_at_the_end(parsed: Parsed) -> bool:
     """tail. The old form +5f follows, too."""
     return not parsed.has("fF --follow") and not any(re.match(r"\+[0-9].*f", word.text) for word in parsed.operands)
@@ -205,6 +210,7 @@ def _has_no_pager(parsed: Parsed) -> bool:
 _NOTHING = Program(flags=_ABOUT, operands=())
 _DIGEST = Program(flags="btz --binary --text --tag --zero" + _ABOUT)
 _LS = Program(
+    check=_follows_no_links,
     flags="aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1@eOPW% --all --almost-all --author --escape --ignore-backups "
     "--directory --file-type --full-time --group-directories-first --no-group --human-readable --si "
     "--dereference-command-line --dereference-command-line-symlink-to-dir --inode --kibibytes --dereference "
