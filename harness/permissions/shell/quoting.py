@@ -327,6 +327,8 @@ def _words(gathered: _Gathered) -> list[Word]:
         return [Word(text, home=True) if text == gathered.home else Word(text, WordKind.UNKNOWN)]
     if not _BRACES.search(shape):
         return [_word(gathered.chars, gathered)]
+    if "$" in shape:
+        raise Unreadable("a $ stands beside braces, which may make the name of a variable of it")
     made = _braces(gathered.chars)
     if made is None:
         return [Word(text, WordKind.UNKNOWN, split=True)]
