@@ -30,7 +30,9 @@ def surroundings_of(workspace: Path) -> Surroundings:
     """Where a session works, links resolved."""
     root = workspace.expanduser().resolve()
     search = [(root / folder).resolve() for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)]
-    inside = tuple(dict.fromkeys(str(folder) for folder in search if folder.is_relative_to(root)))
+    # asdf runs what .tool-versions names, also a program of the folder.
+    decided = (folder for folder in search if folder.is_relative_to(root) or folder.parts[-2:] == (".asdf", "shims"))
+    inside = tuple(dict.fromkeys(map(str, decided)))
     dialect: Dialect = BASH if shell_command("")[0].endswith("bash") else PORTABLE
     return Surroundings(str(root), str(Path.home().resolve()), inside, dialect)
 

@@ -171,7 +171,7 @@ class Surroundings:
     home: str
     """Absolute, links resolved."""
     programs_inside: tuple[str, ...] = ()
-    """Folders of PATH that are inside the workspace, so that what runs by a name of the system may be a file there."""
+    """Folders of PATH where the workspace decides what runs under the name of a program: those inside it, and shims."""
     dialect: Dialect = BASH
     """What the shell that runs command lines understands: PORTABLE where there is no bash."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)

@@ -21,10 +21,16 @@ _SHOWABLE = SETTABLE | names(
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|PWD|CRED|AUTH|PROXY|PAT$|DSN|COOKIE|SESSION", re.IGNORECASE)
 
 
+_PLAIN_VALUE = re.compile(r"[\w@:,+=-]*(?:[./][\w@:,+=-]+)*")
+"""A value that is no way to a file of the folder: no .. and no / in front."""
+
+
 def harmless_assignment(assignment: Assignment) -> bool:
-    """It changes no program: a known variable, or one in small letters that no program asks for."""
-    name = assignment.name
-    return name in SETTABLE or name.startswith("LC_") or (name.islower() and not name.endswith(("proxy", "path")))
+    """It changes no program: a known variable with a plain value, or one in small letters that no program asks for."""
+    name, value = assignment.name, assignment.value
+    if name in SETTABLE or name.startswith("LC_"):
+        return value.known and _PLAIN_VALUE.fullmatch(value.text) is not None
+    return name.islower() and not name.endswith(("proxy", "path"))
 
 
 def showable(name: str) -> bool:

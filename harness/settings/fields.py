@@ -36,7 +36,7 @@ class Settings(BaseModel):
     model: Text = DEFAULT_MODEL
     """The model that answers; `practice-1` where the practice model is used and nothing else is set."""
     fallback_models: ModelNames = ()
-    """Models to turn to, in this order and for the rest of a turn, when one stays overloaded or declines; at most three."""
+    """Models to turn to, in order and for the rest of a turn, when one stays overloaded or declines; at most three."""
     api_key: SecretText | None = None
     """Key of the API."""
     auth_token: SecretText | None = None

@@ -12,6 +12,7 @@ from harness.errors import SettingsError
 from harness.regular_file import read_regular
 from harness.secret import Secret
 from harness.settings.fields import Settings
+from harness.toml_text import toml_of
 
 FLAGS = {
     "fallback_models": "--fallback-model",
@@ -32,8 +33,8 @@ VARIABLES = {
 SECRETS = frozenset({"api_key", "auth_token"})
 
 
-MOST_BYTES = 1_000_000
-"""A larger settings file or .env was not written for us; reading its lines would take minutes."""
+MOST_BYTES = 200_000
+"""A larger settings file or .env was not written for us; reading its lines would take many seconds."""
 
 
 class Layer(Enum):
@@ -119,7 +120,7 @@ def from_dotenv(workspace: Path) -> Source:
 def from_file(path: Path, layer: Layer, base: Path) -> Source:
     """A settings file; a missing one gives nothing. Raises SettingsError, with the line where there is one."""
     try:
-        data = tomllib.loads(
+        data = toml_of(
             read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n") + "\n"
         )  # so that an error at the end has a line
     except (FileNotFoundError, NotADirectoryError):

@@ -24,7 +24,7 @@ EXACTLY = [
     *("git push origin main", "git fetch origin", "git pull", "git rebase main", "git clone u", "git checkout main"),
     *("gh pr create", "gh pr merge 1", "tar xf a.tar", "docker run alpine", "docker compose up", "kubectl apply -f a"),
     *("curl https://example.org", "wget u", "ssh host ls", "scp a host:b", "rsync a b", "man ls", "vim a"),
-    *("sed -i s/a/b/ a", "awk 1 a > /dev/null", "cp a b", "mv a b", "tee a", "ln -s a b", "ruff check --fix", "mypy ."),
+    *("sed -i s/a/b/ a", "cp a b", "mv a b", "tee a", "ln -s a b", "ruff check --fix", "mypy ."),
     *(
         "python tool.py",
         "./build.sh",
@@ -42,10 +42,7 @@ EXACTLY = [
         "sh -x a.sh b",
     ),
     *(
-        "python ../tool.py a",
-        "python /tmp/a.py b",
         "python manage.py --settings x.y migrate",
-        "git -c a=b add x",
         "uv run a",
     ),
     "cp 'a b' \"c'd\" 'e*'",
@@ -71,7 +68,7 @@ WIDE = [
     ("pnpm run test:unit -- a.ts", "bash(pnpm run test:unit -- *)"),
     ("python plot.py data.csv", "bash(python plot.py *)"),
     ("python3 tools/plot.py --out x.png", "bash(python3 tools/plot.py *)"),
-    ("python manage.py test app.tests", "bash(python manage.py test *)"),
+    ("python manage.py migrate shop 0002", "bash(python manage.py migrate *)"),
     ("node build.mjs --fast", "bash(node build.mjs *)"),
     ("./build.sh --fast", "bash(./build.sh *)"),
     ("bash scripts/build.sh --fast", "bash(bash scripts/build.sh *)"),
@@ -166,7 +163,7 @@ def test_what_is_kept_covers_nothing_nasty(line: str, offered: str) -> None:
             "npm run build -- *",
             "'A=1' make",
         ),
-        *("cp ~/'a b' c", "make <(ls)", "case x in x) make;; esac", "make 'a\nb'", "git commit -m $x", "sudo make"),
+        *("cp ~/'a b' c", "make <(ls)", "make 'a\nb'", "git commit -m $x", "sudo make"),
     ],
 )
 def test_what_is_not_known_or_dangerous_is_not_offered(line: str) -> None:

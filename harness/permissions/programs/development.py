@@ -35,7 +35,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from harness.permissions.names import names
-from harness.permissions.programs.files import Parser, and_uses, joined, loose, plain
+from harness.permissions.programs.files import Parser, and_uses, joined, loose, named, plain
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use
 from harness.permissions.shell.words import Word, WordKind
 
@@ -108,24 +108,24 @@ def _interpreter(flags: str, *, version: str, texts: str = "", executes: str = "
     )
 
 
-_PYTHON = _interpreter("bBdEhiIOPqRsSuvx", version="V --version -V", texts="W X", commands="c m")
+_PYTHON = _interpreter("bBdEhiIOPqRsSuvx", version="--version -V", texts="W X", commands="c m")
 _NODE = _interpreter(
     "ci --check --inspect --inspect-brk --watch --test --no-warnings --trace-warnings --enable-source-maps",
-    version="v --version -v",
+    version="--version -v",
     texts="C --conditions --max-old-space-size",
     executes="r --require --import --loader --experimental-loader --env-file",
     commands="e p --eval --print",
 )
-_PERL = _interpreter("acfnpsStTuUwWX", version="v --version -v", texts="0 l", executes="I M m", commands="e E")
-_RUBY = _interpreter("alnpsSwW", version="v --version -v", texts="E F K", executes="I r C", commands="e")
-_LUA = _interpreter("iEW", version="v -v", executes="l", commands="e")
+_PERL = _interpreter("acfnpsStTuUwWX", version="--version -v", texts="0 l", executes="I M m", commands="e E")
+_RUBY = _interpreter("alnpsSwW", version="--version -v", texts="E F K", executes="I r C", commands="e")
+_LUA = _interpreter("iEW", version="-v", executes="l", commands="e")
 _BASH = _interpreter(
     "abefhikmnprtuvxBCEHPlsD --login --norc --noprofile --posix",
     version="--version",
     texts="o O",
     executes="--rcfile --init-file",
 )
-_OTHER = _interpreter("qQns", version="-nothing", commands="e E c r")
+_OTHER = _interpreter("qQns", version="--version", commands="e E c r")
 
 # ── make ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,11 +193,11 @@ def _mounts(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 
 
 _RUN = Program(looks=False, parser=_mounts)
-_COPY_OUT = Program(flags="aLq --archive --follow-link --quiet", operands=(TREE, WRITE), most=2, looks=False)
+_COPY_OUT = Program(flags="aq --archive --quiet", follow="L --follow-link", operands=(TREE, WRITE), most=2, looks=False)
 _BUILD = Program(
     flags="q --no-cache --pull --quiet --rm --force-rm --squash --push --load",
     texts="t --tag --build-arg --target --platform --label --progress --network --cache-from --cache-to",
-    reads="--secret --ssh --iidfile",
+    reads="--secret --ssh",
     executes="f --file",
     writes="o --output --iidfile --metadata-file",
     operands=(TREE,),
@@ -242,7 +242,7 @@ _KINDS = names(
 
 def _gets(parsed: Parsed) -> bool:
     """`kubectl get pods,svc`, `get pod NAME`, `get pod/NAME svc/NAME`."""
-    if not parsed.operands or not all(word.known for word in parsed.operands):
+    if not parsed.operands or not named(parsed.operands):
         return False
     texts = [word.text.lower() for word in parsed.operands]
     slashes = any("/" in text for text in texts)
@@ -373,7 +373,7 @@ _GH = Program(
 
 
 def _plain_names(parsed: Parsed) -> bool:
-    return all("/" not in word.text for word in parsed.operands)
+    return named(parsed.operands) and all("/" not in word.text for word in parsed.operands)
 
 
 def _asks_first(parsed: Parsed) -> bool:
@@ -382,7 +382,7 @@ def _asks_first(parsed: Parsed) -> bool:
 
 
 _PACKAGES = Program(
-    flags="a --installed --upgradable --all-versions --manual-installed --names-only n full f",
+    flags="a --installed --upgradable --all-versions --manual-installed --names-only n --full",
     operands=(TEXT,),
     check=_plain_names,
 )

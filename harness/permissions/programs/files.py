@@ -41,6 +41,11 @@ def joined(folder: Word, name: Word) -> Word:
     return Word(f"{folder.text.rstrip('/')}/{name.text}", kind, home=folder.home)
 
 
+def named(words: Iterable[Word]) -> bool:
+    """The words are what they say, not the names that another command lists: what is in those is not seen here."""
+    return all(word.known and "\0" not in word.text for word in words)
+
+
 def changed_in_place(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     """What is written is read as well: by an editor, a database, a program that packs a file where it is."""
     parsed = plain(program, words)
@@ -84,13 +89,14 @@ _COPY = Program(
     texts="S --suffix --sparse --no-preserve",
     maybe="--backup --preserve --reflink --update --context",
     writes=_FOLDER,
-    tree="rRad --recursive --archive",
-    follow="LH --dereference",
+    tree="Rad --recursive --archive",
+    follow="rLH --dereference",
     last=WRITE,
     unless=_FOLDER,
     looks=False,
     parser=_copies(),
 )
+"""On BSD, -r follows links, which -R does not."""
 _MOVE = Program(
     flags="bfinuvTZhx --force --interactive --no-clobber --verbose --strip-trailing-slashes --no-target-directory "
     "--exchange --no-copy --debug",
@@ -130,7 +136,7 @@ _INSTALL = Program(
 )
 _RSYNC = Program(
     flags="vqcbudKHpEogtDOJSnWxPzhiAUNX468y --verbose --quiet --checksum --update --dry-run --progress --stats "
-    "--compress --human-readable --partial --perms --owner --group --times --devices --specials --links --hard-links "
+    "--compress --human-readable --partial --perms --owner --group --times --devices --specials --hard-links "
     "--acls --xattrs --sparse --whole-file --one-file-system --existing --ignore-existing --size-only --delete "
     "--delete-before --delete-during --delete-delay --delete-after --delete-excluded --delete-missing-args --del "
     "--force --inplace --append --append-verify --mkpath --list-only --itemize-changes --numeric-ids --cvs-exclude "
@@ -288,7 +294,7 @@ def _tar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     lists = (
         mode == "list"
         and len(archives) == 1
-        and archives[0].known
+        and named(archives)
         and ":" not in archives[0].text
         and all(name in _TAR_LISTS for name, _ in parsed.options)
     )
@@ -318,7 +324,7 @@ def _unzip(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     lists = program is _ZIPINFO or parsed.has("c l p t v z Z")
     if not lists and not parsed.has("d"):
         uses.append(Use(WRITE, HERE))
-    plainly = archive.known and not re.search(r"[*?\[\\]", archive.text)
+    plainly = named([archive]) and not re.search(r"[*?\[\\]", archive.text)
     return replace(and_uses(parsed, uses), acts=parsed.acts or not lists or not plainly)
 
 
@@ -362,7 +368,7 @@ _GZIP = Program(
     flags="123456789cdfhklnNqtvV --stdout --to-stdout --decompress --uncompress --force --keep --list --name "
     "--no-name --quiet --test --verbose --fast --best --version --help",
     texts="S b --suffix",
-    tree="r --recursive",
+    follow="r --recursive",
     parser=_packs("gz", "z Z tgz"),
 )
 _XZ = Program(
@@ -374,7 +380,7 @@ _XZ = Program(
     parser=_packs("xz", "lzma lz txz"),
 )
 _ZSTD = Program(
-    flags="0123456789cdfklqtvVhzC --stdout --decompress --uncompress --compress --force --keep --list --test --quiet "
+    flags="0123456789cdklqtvVhzC --stdout --decompress --uncompress --compress --keep --list --test --quiet "
     "--verbose --ultra --version --help --check --no-check --single-thread --sparse --no-sparse --no-progress",
     texts="T M B --threads --format --memory",
     maybe="--long --fast --adapt",
@@ -382,7 +388,7 @@ _ZSTD = Program(
     writes="o --output-dir-flat --output-dir-mirror",
     executes="--filelist",
     acts="--rm",
-    tree="r",
+    follow="rf --force",
     parser=_packs("zst", "zstd gz xz lz4 lzma"),
 )
 _LZ4 = Program(
@@ -416,7 +422,7 @@ def _ar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         uses += [Use(READ, word) for word in members]
     if keys[0] == "x":
         uses += [Use(WRITE, word) for word in (HERE, *members)]
-    lists = re.fullmatch(r"t[vO]*", keys) and all(word.known for word in rest)
+    lists = re.fullmatch(r"t[vO]*", keys) and named(rest)
     return Parsed(program, operands=rest, uses=tuple(uses), acts=not lists)
 
 
@@ -431,7 +437,7 @@ def _jar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     if parsed is None:
         return None
     uses = list(parsed.uses)
-    lists = all(name in _JAR_LISTS for name, _ in parsed.options) and parsed.has("t --list")
+    lists = all(name in _JAR_LISTS for name, _ in parsed.options) and parsed.has("t --list") and named(words)
     if lists:
         uses = [Use(READ, use.word) if use.role is WRITE else use for use in uses]
     else:
@@ -554,7 +560,7 @@ def _fetched(parsed: Parsed, saves: bool) -> list[Use]:
 
 
 _CURL = Program(
-    flags="#0123460aBfgGiIjJklLNnOpqRsSvVZ --append --compressed --fail --fail-with-body --get --globoff --head "
+    flags="#012346aBfgGiIjJklLNnOpqRsSvVZ --append --compressed --fail --fail-with-body --get --globoff --head "
     "--http1.0 --http1.1 --http2 --http3 --include --insecure --ipv4 --ipv6 --location --location-trusted --netrc "
     "--netrc-optional --no-buffer --no-progress-meter --parallel --progress-bar --remote-name --remote-name-all "
     "--remote-header-name --remote-time --retry-connrefused --retry-all-errors --show-error --silent --ssl-reqd "
@@ -631,7 +637,7 @@ def _vi(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 
 
 _VI = Program(
-    flags="AbCdDeEfFgHhlLMmnNoOpRstvxXyZ --noplugin --clean --help --version --headless -nb",
+    flags="AbCdDeEfFgHhlLMmnNoOpRvxXyZ --noplugin --clean --help --version --headless -nb",
     texts="T --startuptime",
     writes="i w W",
     executes="s S u U",
@@ -680,7 +686,7 @@ _PSQL = Program(
     looks=False,
 )
 _MYSQL = Program(
-    flags="ABbCEfGHINnqrstUVvwX --batch --silent --skip-column-names --table --vertical --version --verbose --xml "
+    flags="ABbCEfGHINnqstUVvwX --batch --silent --skip-column-names --table --vertical --version --verbose --xml "
     "--no-defaults --compress --all-databases --databases --no-data --single-transaction --routines --triggers",
     texts="D h P u --database --host --port --user --protocol --ssl-mode --default-character-set --where",
     maybe="p --password",
@@ -694,34 +700,19 @@ _MYSQL = Program(
 # ── object files ────────────────────────────────────────────────────────────────────────────────
 
 
-def _named(parsed: Parsed) -> bool:
-    """The files are named, and none is a list of options."""
-    return bool(parsed.operands) and not any(word.text.startswith("@") for word in parsed.operands)
-
-
-_OBJDUMP = Program(
-    flags="atTxhfprRCwV --archive-headers --file-headers --private-headers --section-headers --headers "
-    "--all-headers --syms --dynamic-syms --reloc --dynamic-reloc "
-    "--demangle --wide --version",
-    texts="j --section",
-    check=_named,
+_OBJECTS = Program(
+    flags="aABCdDghHiIlnNoprRsSTtuUvVwWxX --all --all-headers --archive-headers --debug-syms --defined-only --demangle "
+    "--disassemble --disassemble-all --dyn-syms --dynamic --dynamic-reloc --dynamic-syms --extern-only --file-header "
+    "--file-headers --full-contents --headers --notes --numeric-sort --private-headers --program-headers --reloc "
+    "--relocs --section-headers --sections --segments --size-sort --source --symbols --syms --totals --undefined-only "
+    "--version --wide --no-show-raw-insn --line-numbers",
+    reads="f j M m --section --disassembler-options --format --radix --hex-dump --string-dump --start-address "
+    "--stop-address --target",
+    executes="--plugin",
+    looks=False,
 )
-"""Headers and symbols only. Debugging information names the source files that -S and -W show, and a thin archive the
-files whose content -s and -d show, in whatever place they are."""
-_NM = Program(
-    flags="aADgnopPrSsuUCvV --debug-syms --dynamic --extern-only --defined-only --undefined-only --numeric-sort "
-    "--no-sort --print-file-name --print-size --size-sort --reverse-sort --portability --demangle --print-armap "
-    "--version --no-demangle",
-    texts="t --radix",
-    check=_named,
-)
-_READELF = Program(
-    flags="ahlStgsenrduVAIWvT --all --file-header --program-headers --segments --section-headers --sections "
-    "--section-groups --section-details --headers --syms --symbols --dyn-syms --notes --relocs --unwind --dynamic "
-    "--version-info --arch-specific --histogram --wide --version",
-    check=_named,
-)
-_SIZE = Program(flags="ABdoxtGV --totals --common --version", texts="--format --radix", check=_named)
+"""objdump, nm, readelf, size: debugging information names source files that are shown, and a thin archive other files
+that are read, in whatever place they are."""
 
 
 # ── the table ───────────────────────────────────────────────────────────────────────────────────
@@ -793,7 +784,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         ),
         "dd": Program(looks=False, parser=_dd),
         # Files and rights.
-        "tee": _writes("aip --append --ignore-interrupts", maybe="--output-error"),
+        "tee": replace(_writes("aip --append --ignore-interrupts", maybe="--output-error"), looks=True),
         "touch": _writes("acfhm --no-create --no-dereference", texts="d t A --date --time", lists="r --reference"),
         "mkdir": _writes("pvZ --parents --verbose", texts="m --mode", maybe="--context"),
         "rmdir": _writes("pv --parents --verbose --ignore-fail-on-non-empty"),
@@ -849,7 +840,11 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             writes="d o r --directory --output --reject-file",
             operands=(WRITE, READ),
             looks=False,
-            parser=lambda program, words: (found := plain(program, words)) and and_uses(found, [Use(WRITE, HERE)]),
+            parser=lambda program, words: (
+                (found := plain(program, words))
+                # With -o the first operand is only read.
+                and and_uses(found, [Use(WRITE, HERE), *(Use(READ, word) for word in found.operands[:1])])
+            ),
         ),
         # Archives.
         **dict.fromkeys(("tar", "gtar", "bsdtar"), replace(_TAR, parser=_tar)),
@@ -899,7 +894,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         ),
         # Keys and ciphers.
         "gpg": Program(
-            flags="abcdeknqrsvK --armor --sign --clearsign --detach-sign --encrypt --decrypt --symmetric --verify "
+            flags="abcdeknqsvK --armor --sign --clearsign --detach-sign --encrypt --decrypt --symmetric --verify "
             "--import --export --export-secret-keys --list-keys --list-secret-keys --batch --yes --no --quiet "
             "--verbose --list-packets --version --no-tty --delete-keys --delete-secret-keys --gen-key --refresh-keys",
             texts="r u --recipient --local-user --passphrase --cipher-algo --keyserver --recv-keys --status-fd "
@@ -951,10 +946,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             ("at", "batch"), Program(flags="lmMbcrdVv", texts="q t", executes="f", operands=(TEXT,), looks=False)
         ),
         # Object files, pictures, documents.
-        "objdump": _OBJDUMP,
-        "nm": _NM,
-        "readelf": _READELF,
-        "size": _SIZE,
+        **dict.fromkeys(("objdump", "nm", "readelf", "size"), _OBJECTS),
         "ldd": Program(flags="durv --verbose --unused", operands=(EXECUTE,), looks=False),
         "objcopy": _loosely("-o", "--plugin", last=WRITE),
         "strip": _writes(

@@ -63,6 +63,11 @@ class Use:
     top: bool = False
     """A relative path counts from the top of the git repository, or from the current folder: both are meant."""
 
+    @property
+    def nowhere(self) -> bool:
+        """What is written there is gone."""
+        return self.role is Role.WRITE and self.word.known and self.word.text == "/dev/null"
+
 
 @dataclass(frozen=True)
 class Parsed:
@@ -96,7 +101,7 @@ class Parsed:
         return (
             self.program.looks
             and not self.acts
-            and all(use.role in LOOKING for use in self.uses)
+            and all(use.role in LOOKING or use.nowhere for use in self.uses)
             and (self.program.check is None or self.program.check(self))
         )
 
