@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import OutputCapChanged, RequestSent, TransitionCode
+from harness.events import CompactionEnded, OutputCapChanged, RequestSent, TransitionCode
 from tests.agent.stage import Played, Stage, run, shown_text, stage
 
 pytestmark = pytest.mark.anyio
@@ -13,6 +13,7 @@ Code = TransitionCode
 THINKS = '[profile]\nthinking = "adaptive"\n'
 KNOWN, OTHER = "claude-opus-5-5", "claude-opus-4-8"
 """A model that the catalogue knows to think, and one that it does not expect it of."""
+WITHOUT_EFFORT = "claude-haiku-4-5"
 TOO_LONG = '\n[[reply]]\nstatus = 400\nmessage = "prompt is too long: 210000 tokens > 200000 maximum"\n'
 ANSWER = "Both notes were read."
 
@@ -63,6 +64,22 @@ async def test_a_summary_raises_the_cap_as_a_turn_does_and_for_the_turn_as_well(
     async with stage(tmp_path, script, model=OTHER) as here:
         turn = await here.turn()
         assert caps(turn) == [8_000, 8_000, 16_000, 128_000, 128_000]
+        [raised] = turn.of(OutputCapChanged)
+        assert (raised.from_cap, raised.to_cap, raised.session_cap) == (16_000, 128_000, 128_000)
+        assert turn.end.answer == ANSWER
+
+
+async def test_a_summary_for_which_the_window_leaves_no_room_is_asked_for_with_a_shorter_history(
+    tmp_path: Path,
+) -> None:
+    full = '\n[[reply]]\nstatus = 400\nmessage = "prompt is too long: 41000 tokens > 40000 maximum"\n'
+    script = THINKS + step(100, "one") + full + summary(32_000) + answers(100)
+    async with stage(tmp_path, script, model=WITHOUT_EFFORT) as here:
+        turn = await here.turn("word " * 15_000)
+        asked = [event for event in turn.of(RequestSent) if event.purpose == "summary"]
+        assert asked[-1].estimated_tokens < asked[0].estimated_tokens
+        assert asked[-1].max_tokens >= 32_000 > asked[-2].max_tokens
+        assert [event.method for event in turn.of(CompactionEnded)] == ["summary"]
         assert turn.end.answer == ANSWER
 
 
