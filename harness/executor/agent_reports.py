@@ -41,6 +41,8 @@ class Report:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     duration_s: float = 0.0
+    unpriced: int = 0
+    """Requests without a known price."""
 
     @property
     def answered(self) -> bool:
@@ -75,6 +77,7 @@ def report_of(ended: TurnEnded, messages: Sequence[Message]) -> Report:
         ended.usage,
         ended.cost_usd,
         ended.duration_s,
+        ended.unpriced,
     )
 
 
@@ -107,4 +110,5 @@ def ended_with(agent: str, report: Report) -> AgentEnded:
         report.usage,
         report.cost_usd,
         report.duration_s,
+        report.unpriced,
     )
