@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ printf '%s\037%s\036' "${0##*/}" "$said" >> .noted
 DRIVER = """
 ulimit -t 2
 while IFS= read -rd '' folder && IFS= read -rd '' shell && IFS= read -rd '' line; do
-    cd "$folder" && "$shell" -c "$line" </dev/null >/dev/null 2>&1
+    cd "$folder" && timeout --foreground -s KILL 3 "$shell" -c "$line" </dev/null >/dev/null 2>&1
 done
 """
 
@@ -382,11 +383,12 @@ def executed(batch: Sequence[Case], folder: Path) -> tuple[int, list[str]]:
                 cwd=made,
                 start_new_session=True,
             )
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 driver.communicate(lines, timeout=LONGEST_BATCH)
-            except subprocess.TimeoutExpired:
+            time.sleep(0.2)  # for programs that a line has left running
+            with suppress(ProcessLookupError):
                 os.killpg(driver.pid, 9)
-                driver.communicate()
+            driver.communicate()
             for number, case in enumerate(some):
                 log = Path(made, str(number), ".noted")
                 noted = log.read_text(errors="replace") if log.exists() else ""

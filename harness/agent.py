@@ -20,6 +20,7 @@ The command line, the screen and `from harness import Agent` are all this class.
 """
 
 import logging
+import os
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -28,7 +29,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from harness.assembly import settings_here
+from harness.assembly import secrets_of, settings_here
 from harness.clock import Clock, SystemClock
 from harness.context_use import ContextUse, context_use
 from harness.conversation import Conversation, ignore
@@ -52,6 +53,7 @@ from harness.executor.asker import Asker, Nobody
 from harness.executor.cost_budget import require_prices
 from harness.executor.dispatching import Dispatching
 from harness.executor.turn import Turn
+from harness.executor.waiting import unless
 from harness.hiring import Hiring
 from harness.hooks import Hook, own_hooks
 from harness.memory import MemoryBook
@@ -145,6 +147,7 @@ class Agent:
         """The tools of the program that made this agent."""
         self.settings = settings or settings_here(overrides)
         self.conversation = conversation or Conversation(ignore)
+        self.conversation.masking.learn(secrets_of(self.settings, os.environ))
         self.model = self.settings.model
         self.agents_folder = agents
         self._employer = employer
@@ -165,7 +168,7 @@ class Agent:
             standard=standard,
             policies=self._policies,
             outputs=outputs,
-            reread=reread,
+            reread=partial(self._reread, reread) if reread else None,
             hooks=self._hooks,
             shared=employer._shared if employer else None,
             crew=partial(self._crew, standard),
@@ -184,6 +187,11 @@ class Agent:
         self._bounds = TurnBounds(parts, self.conversation, self.settings, self._clock, hired=employer is not None)
         self.attached = self._bounds.attached
         """Texts that go into the history with the next prompt; one takes the place of another with its name."""
+
+    def _reread(self, reread: Callable[[], Settings]) -> Settings:
+        settings = reread()
+        self.conversation.masking.learn(secrets_of(settings, os.environ))
+        return settings
 
     def _crew(self, standard: Collection[str] | None, shared: Shared, outputs: Path) -> Crew:
         return Crew(
@@ -209,7 +217,7 @@ class Agent:
         Closing the iterator early ends the turn and whatever it was running. A turn that is asked for while another
         runs waits for its end.
         """
-        return self._turns.events(partial(self._run_wanted, prompt))
+        return self._turns.events(partial(self._run_wanted, self.conversation.masking.text(prompt)))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
@@ -404,7 +412,8 @@ class Agent:
                     say.add("user", self._executor.nudge(decision, turn), Origin.HOOK)
                 case RunTools():
                     say.add("assistant", (*decision.keep, *map(_asked, decision.cut_calls)), Origin.REPLY)
-                    await self._rollbacks.keep([call.name for call in decision.calls])
+                    names = [call.name for call in decision.calls]
+                    await unless(self._signals.interrupt, self._rollbacks.keep(names))
                     results = await self._tools.answer(decision.calls, decision.cut_calls, self._signals.interrupt)
                     reminder = () if results.interrupted else self._plan_reminder.after_round()
                     say.add("user", (*results.blocks, *reminder), Origin.TOOL_RESULTS)

@@ -3,11 +3,13 @@
 import json
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from harness.breakers.capabilities import CapabilityMap
 from harness.capability_files import capability_files, load_capabilities, within
@@ -26,12 +28,17 @@ from harness.model.watchdog import WatchLimits
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.recovery.compaction import CompactAt
+from harness.secret import Secret
 from harness.settings import Settings, load
 from harness.skills import Origin, Place, Skill, SkillBook, catalogue_text, skill_tool
 from harness.tools.background import Background
+from harness.tools.shell import SECRETS
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
 
+_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+_SECRET_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|password")
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 MEMORY = "memory"
 """Folder with memories, in that of the person and beside the sessions of a project."""
 
@@ -39,6 +46,31 @@ MEMORY = "memory"
 def settings_here(overrides: Mapping[str, object]) -> Settings:
     """The settings of this process and folder, with `overrides` in the place of flags. Raises SettingsError."""
     return load(overrides, os.environ).require_answer().settings
+
+
+def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, ...]:
+    """The keys that this program knows, whichever of them it uses.
+
+    Those of the settings and of the variables that it reads keys from, the values of ANTHROPIC_CUSTOM_HEADERS whose
+    names promise a secret, and the passwords of proxies.
+    """
+    values = [environ.get(name, "").strip() for name in SECRETS if name != _HEADERS]
+    for line in environ.get(_HEADERS, "").splitlines():
+        name, _, value = line.partition(":")
+        if _SECRET_HEADER.search(name):
+            values += (value.strip(), value.strip().rpartition(" ")[2])  # also without "Bearer"
+    for name, value in environ.items():
+        if name.lower() in _PROXIES:
+            values.append(_password(value))
+    given = filter(None, (settings.api_key, settings.auth_token))
+    return (*given, *map(Secret, filter(None, values)))
+
+
+def _password(address: str) -> str:
+    try:
+        return unquote(urlsplit(address).password or "")
+    except ValueError:
+        return ""
 
 
 def recovery_limits(

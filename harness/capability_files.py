@@ -1,7 +1,6 @@
 """The capability map from files: the shipped one, that of the person, and that of the project."""
 
 import re
-import stat
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -16,7 +15,9 @@ from platformdirs import user_config_path
 from harness.breakers.capabilities import UNSURE, Alternative, Capability, CapabilityMap, Problem
 from harness.errors import SettingsError
 from harness.events import Severity
+from harness.regular_file import NotRegularError, read_regular
 from harness.toml_places import places
+from harness.toml_text import toml_of
 from harness.visible import visible
 
 NAME = "capabilities.toml"
@@ -100,14 +101,11 @@ class _Source:
 def _text(path: Path) -> str | None:
     """The text of a file; None where there is none."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise SettingsError(f"{path} is no regular file; put the capability map there, or nothing.")
-        if status.st_size > MOST_BYTES:
-            raise SettingsError(f"{path} is larger than {MOST_BYTES:,} bytes; a capability map is a small file.")
-        return path.read_text("utf-8-sig")
+        return read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except NotRegularError as error:
+        raise SettingsError(f"{path} is {error.strerror}; put the capability map there, or nothing.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read ({error}); it has to be a TOML file in UTF-8.") from error
 
@@ -121,7 +119,7 @@ def _shipped() -> tuple[_Source, Mapping[str, Capability]]:
 
 def _entries(source: _Source) -> Mapping[str, Capability]:
     try:
-        data = tomllib.loads(source.text + "\n")  # so that an error at the end has a line
+        data = toml_of(source.text + "\n")  # so that an error at the end has a line
     except tomllib.TOMLDecodeError as error:
         raise _broken(source.name, error) from error
     except RecursionError as error:

@@ -37,26 +37,31 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments in (["--version"], ["-v"]):
-        from harness import __version__
-
-        print("harness", __version__)
-        return 0
     _open_what_was_closed()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an odd character must not end an answer
     try:
-        return _run(arguments)
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()  # here, where it can still be said that the output is lost
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         return _nobody_reads()
     except Exception as error:  # noqa: BLE001 (the border: a person gets one sentence, the log gets the traceback)
+        if isinstance(error, OSError) and error.filename is None and _output_lost():
+            return _lost(error)
         return _failed(error, debug=bool({"-d", "--debug"} & set(arguments)))
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-v"]):
+        from harness import __version__
+
+        print("harness", __version__)
+        return 0
     if arguments and arguments[0] in COMMANDS:
         command, rest = arguments[0], arguments[1:]
         namespace = _serving(rest) if command == "serve" else command_parser(command).parse_args(rest)
@@ -225,7 +230,14 @@ def _practice(parser: "ArgumentParser") -> None:
         one.add_argument("--script", metavar="SCRIPT", help="a script file, or the name of a shipped one")
         one.add_argument("--faults", type=float, metavar="SHARE", help="share of the requests that fail, 0 to 1")
         one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
-        one.add_argument("--host", default="127.0.0.1")
+        one.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
+        one.add_argument(
+            *("--allow-host",),
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a name by which clients reach it; others are refused, so that web pages cannot use it",
+        )
         one.add_argument("--port", type=int, default=0, help="0: any free one")
 
 
@@ -341,6 +353,8 @@ def _failed(error: Exception, *, debug: bool) -> int:
     from harness.errors import HarnessError
 
     if isinstance(error, HarnessError):
+        if isinstance(error.__cause__, OSError):
+            _throw_away_output_that_is_lost()
         print(f"harness: {error}", file=sys.stderr)
         return error.exit_code
     import logging
@@ -354,18 +368,50 @@ def _failed(error: Exception, *, debug: bool) -> int:
 
 
 def _open_what_was_closed() -> None:
-    """Put nothing in the place of standard streams that were closed, before a file of ours gets their numbers."""
+    """Put nothing in the place of standard streams that were closed, before a file of ours gets their numbers.
+
+    Standard output cannot be written then, as before, so that an answer which goes nowhere is no success.
+    """
     import os
 
-    for name, flag, mode in (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_WRONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+    for name, flag, mode in (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, flag), mode, encoding="utf-8"))
 
 
-def _nobody_reads() -> int:
-    """Whoever read our output has gone, as `head` does; that is nothing to complain about."""
+def _output_lost() -> bool:
+    """Whether standard output takes nothing more. It was found so, or the program ends by an error: a blank line more
+    does no harm."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _lost(error: OSError) -> int:
+    """What was to be read is lost, and that is not a success."""
+    _throw_away_output()
+    print(f"harness: Standard output cannot be written: {error.strerror}.", file=sys.stderr)
+    return 1
+
+
+def _throw_away_output_that_is_lost() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _throw_away_output()
+
+
+def _throw_away_output() -> None:
+    """Write what is left to nowhere, so that the flush at exit does not fail again."""
     import os
 
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())  # so that the flush at exit finds somebody
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _nobody_reads() -> int:
+    """Whoever read our output has gone, as `head` does; that is nothing to complain about."""
+    _throw_away_output()
     return 141

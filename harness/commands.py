@@ -136,12 +136,13 @@ def _gate(settings: Settings, options: Namespace) -> int:
 
 
 def _export(settings: Settings, options: Namespace) -> int:
+    from harness.assembly import secrets_of
     from harness.export import as_json, markdown, save
     from harness.journal import find, read, session_folder
 
     path = find(session_folder(settings.workspace, settings.state_dir), options.id)
     write = markdown if options.format == "markdown" else as_json
-    text = write(read(path).records, filter(None, (settings.api_key, settings.auth_token)))
+    text = write(read(path).records, secrets_of(settings, os.environ))
     if options.output is None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -151,6 +152,7 @@ def _export(settings: Settings, options: Namespace) -> int:
 
 
 def _shot(settings: Settings, options: Namespace) -> int:
+    from harness.assembly import secrets_of
     from harness.breaker_history import session_file
     from harness.export import save, without_secrets
     from harness.journal import session_folder
@@ -159,7 +161,7 @@ def _shot(settings: Settings, options: Namespace) -> int:
 
     columns, rows = size_of(options.size)
     path = session_file(options.session, session_folder(settings.workspace, settings.state_dir))
-    secrets = filter(None, (settings.api_key, settings.auth_token))
+    secrets = secrets_of(settings, os.environ)
     records = without_secrets(moment_of(path, step=options.at, seq=options.seq), secrets)
     drawing = picture(records, path.stem, columns=columns, rows=rows, theme=options.theme, panel_only=options.panel)
     save(asyncio.run(drawing), Path(options.output))
@@ -188,6 +190,7 @@ async def _practice(options: Namespace) -> int:
                     window=options.window,
                     probability=options.faults,
                     seed=options.seed,
+                    allowed_hosts=options.allow_host,
                     tokens=counter,
                 )
             else:
@@ -199,6 +202,7 @@ async def _practice(options: Namespace) -> int:
                     script=options.script,
                     probability=options.faults,
                     seed=options.seed,
+                    allowed_hosts=options.allow_host,
                 )
         except asyncio.CancelledError:
             if not signalled.number:

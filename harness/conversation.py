@@ -23,6 +23,7 @@ from harness.events import (
     Usage,
 )
 from harness.journal import Plans, RewindPoint, Shortenings, rewind_point, surviving
+from harness.masking import Masking
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 
@@ -42,14 +43,18 @@ class Conversation:
         spend: SpendChanged | None = None,
         shortenings: Shortenings | None = None,
         plans: Plans | None = None,
+        masking: Masking | None = None,
     ) -> None:
         """
         Args:
             record: called with each event before anybody else sees it.
             messages: history to go on from; so is all that follows.
+            masking: knows the keys that must not stand in any event or message; None: one that knows none yet.
         """
         self._record = record
-        self._messages = list(messages)
+        self.masking = masking or Masking()
+        """What takes known keys out of every event and message."""
+        self._messages = list(map(self.masking.value, messages))
         self._listener: Callable[[Event], None] | None = None
         self._observers: list[Callable[[Event], None]] = []
         self.rewind_points = tuple(rewind_points)
@@ -87,6 +92,7 @@ class Conversation:
 
     def emit(self, event: Event) -> None:
         """Record an event and pass it on."""
+        event = self.masking.value(event)
         self._record(event)
         self.shortenings = self.shortenings.after(event)
         if isinstance(event, PlanChanged):
@@ -103,7 +109,7 @@ class Conversation:
     def add(self, role: Literal["user", "assistant"], content: Sequence[Block], origin: Origin) -> None:
         """Append a message. Nothing is added for empty content: the API rejects empty messages (api R22)."""
         if content:
-            message = Message(role, tuple(content))
+            message = self.masking.value(Message(role, tuple(content)))
             if origin is Origin.PROMPT:
                 self.rewind_points += (rewind_point(self.turn, message, len(self._messages)),)
             self._messages.append(message)
@@ -118,7 +124,8 @@ class Conversation:
 
         Where that takes a plan back, the one that holds again is told as it was the first time.
         """
-        replaced, plan = HistoryReplaced(tuple(messages), reason), self.plan
+        messages = kept = self.masking.value(tuple(messages))
+        replaced, plan = HistoryReplaced(kept, reason), self.plan
         self.emit(replaced)
         self.rewind_points = surviving(self.rewind_points, self._messages, messages)
         self.plans = self.plans.replaced(self._messages, replaced)

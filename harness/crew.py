@@ -114,6 +114,7 @@ class Crew:
             workspace=settings.workspace,
             outputs=outputs,
             limits=CommandLimits(time_s=settings.background_timeout_s),
+            masking=conversation.masking,
         )
 
     def tools(self) -> tuple[Tool, ...]:

@@ -15,6 +15,7 @@ from harness.escape.learning import Experience, Note, Tally
 from harness.events import Json, Projection, Rung
 from harness.journal import session_folder
 from harness.one_writer import one_writer, set_aside
+from harness.regular_file import read_regular
 from harness.settings import Settings
 from harness.tools.files import replace_atomically
 
@@ -36,11 +37,9 @@ class ExperienceFile:
     def read(self) -> Experience:
         """What was learnt so far; nothing where there is no file. Raises ExperienceError."""
         try:
-            if not self.path.exists():
-                return Experience()
-            if not self.path.is_file() or self.path.stat().st_size > MOST_BYTES:
-                raise self._unusable("it is not a small file")
-            return Experience.from_json(json.loads(self.path.read_bytes()))
+            return Experience.from_json(json.loads(read_regular(self.path, MOST_BYTES)))
+        except (FileNotFoundError, NotADirectoryError):
+            return Experience()
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
         except (ValueError, RecursionError) as error:

@@ -47,14 +47,13 @@ from harness.events import (
 from harness.export_reports import pause_blocks, stuck_blocks
 from harness.export_work import WorkNotes, priced
 from harness.journal import Record, SessionState, replay
+from harness.masking import Masking
 from harness.secret import MASK, Secret
 from harness.tools.files import replace_atomically
 from harness.visible import visible
 
 KEY_SHAPES = r"\bsk-[A-Za-z0-9_-]{16,}"
 """What keys of the API look like, should a tool have printed one that is not in the settings."""
-SHORTEST_SECRET = 8
-"""Characters; what is shorter is no secret but a word, and masking it would make the page unreadable."""
 
 
 def markdown(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
@@ -132,10 +131,7 @@ def _masked_json(value: Any, secrets: Sequence[Secret]) -> Any:
 
 def masked(text: str, secrets: Iterable[Secret]) -> str:
     """The text without these secrets, and without anything that has the shape of a key."""
-    values = {secret.reveal() for secret in secrets}
-    forms = {form for value in values if len(value) >= SHORTEST_SECRET for form in (value, json.dumps(value)[1:-1])}
-    shapes = [*map(re.escape, sorted(forms, key=len, reverse=True)), KEY_SHAPES]
-    return re.sub("|".join(shapes), MASK, text)
+    return re.sub(KEY_SHAPES, MASK, Masking(secrets).text(text))
 
 
 def _header(state: SessionState) -> Iterator[str]:

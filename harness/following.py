@@ -95,7 +95,7 @@ async def _opened(path: Path, poll_s: float, wait: Callable[[float], Awaitable[N
     waited = 0.0
     while True:
         try:
-            return FileIO(path)
+            return FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # also a pipe
         except FileNotFoundError as error:
             if waited >= APPEARS_WITHIN_S:
                 raise JournalError(f"There is no journal {path}; `harness sessions` lists those there are.") from error

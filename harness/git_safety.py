@@ -35,7 +35,6 @@ _SAFE: Mapping[str, str] = MappingProxyType(
         "gpg.program": "false",
         "gpg.ssh.program": "false",
         "gpg.x509.program": "false",
-        "interactive.diffFilter": "cat",
         "log.showSignature": "false",
         "safe.bareRepository": "explicit",
         "submodule.recurse": "false",
@@ -95,13 +94,16 @@ _HARMLESS = re.compile(
     r"|merge\.(ff|conflictstyle|renames|renamelimit|directoryrenames|stat|log|branchdesc|autostash|renormalize)"
     r"|rebase\.(autosquash|autostash|stat|updaterefs|abbreviatecommands|missingcommitscheck|forkpoint)"
     r"|rerere\.(enabled|autoupdate)|commit\.(gpgsign|status|verbose|cleanup)|tag\.(gpgsign|sort|forcesignannotated)"
-    r"|gc\.(?!recentobjectshook)[a-z]+|maintenance\.(auto|strategy)|pack\.(threads|window|depth|windowmemory|compression|packsizelimit)"
-    r"|color\.[a-z.]+|column\.[a-z]+|advice\.[a-z0-9]+|help\.autocorrect|i18n\.(commitencoding|logoutputencoding)"
+    r"|gc\.(?!recentobjectshook)[a-z]+|maintenance\.(auto|strategy)"
+    r"|pack\.(threads|window|depth|windowmemory|compression|packsizelimit)"
+    r"|color\.[a-z.]+|column\.[a-z]+|advice\.[a-z0-9]+|i18n\.(commitencoding|logoutputencoding)"
     r"|diff\.(renames|renamelimit|algorithm|mnemonicprefix|noprefix|context|interhunkcontext|colormoved|colormovedws"
-    r"|indentheuristic|statgraphwidth|autorefreshindex|wserrorhighlight|wordregex|ignoresubmodules|relative|.+\.(xfuncname|funcname|binary|wordregex|algorithm))"
+    r"|indentheuristic|statgraphwidth|autorefreshindex|wserrorhighlight|wordregex|ignoresubmodules|relative"
+    r"|.+\.(xfuncname|funcname|binary|wordregex|algorithm))"
     r"|log\.(date|decorate|abbrevcommit|follow|mailmap|initialdecorationset)"
     r"|status\.(short|branch|showuntrackedfiles|relativepaths|renames|renamelimit|aheadbehind|showstash)"
-    r"|grep\.(linenumber|column|patterntype|extendedregexp|fullname|threads)|blame\.(date|showemail|showroot|blankboundary)"
+    r"|grep\.(linenumber|column|patterntype|extendedregexp|fullname|threads)"
+    r"|blame\.(date|showemail|showroot|blankboundary)"
     r"|apply\.(whitespace|ignorewhitespace)|format\.(signoff|numbered|thread|coverletter|subjectprefix|pretty)"
     r"|stash\.(showpatch|showstat|showincludeuntracked)|versionsort\.suffix|http\.postbuffer|transfer\.fsckobjects"
     r"|receive\.(denycurrentbranch|denynonfastforwards|denydeletes|fsckobjects)"
@@ -110,13 +112,15 @@ _HARMLESS = re.compile(
 )
 """Settings, named in small letters as git lists them, that run no program and read no other file."""
 _SWITCHED_OFF = re.compile(
-    r"core\.(hookspath|editor|sshcommand|askpass|pager)|sequence\.editor|pager\.[a-z-]+|gpg\.(.+\.)?program"
-    r"|log\.showsignature|interactive\.difffilter"
+    r"(core\.(hookspath|editor|sshcommand|askpass|pager)|sequence\.editor|pager\.[a-z-]+|gpg\.(.+\.)?program"
+    r"|log\.showsignature|submodule\.recurse)=.*"
+    r"|core\.fsmonitor=(true|1|yes|on)",  # the monitor of git itself
+    re.DOTALL,
 )
 """Settings that name programs and cannot matter in `safe_environment`, where the command fetches and edits nothing."""
 _PLAIN_VALUES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "core.fsmonitor": frozenset({"false", "true", "0", "1", "no", "yes", "off", "on"}),  # true: the one of git
+        "core.fsmonitor": frozenset({"false", "0", "no", "off"}),
         "core.pager": frozenset({"cat", ""}),
         "filter.lfs.clean": frozenset({"git-lfs clean -- %f"}),
         "filter.lfs.smudge": frozenset({"git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"}),
@@ -125,7 +129,7 @@ _PLAIN_VALUES: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 """Settings that are harmless with these values and no others."""
-_SIGNED = re.compile(r"%[-+ ]?G|signature")
+SIGNATURE = re.compile(r"%[-+ ]?G|signature", re.IGNORECASE)
 """A part of a format for which git runs gpg."""
 MOST_BYTES = 1_000_000
 """Size of a file of settings that is still read."""
@@ -140,7 +144,9 @@ _CREDENTIALS = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@]*:[^/@]+@|^https?://
 def harmless_setting(name: str, value: str) -> bool:
     """A setting of git that runs no program and reads no other file; `name` in small letters but for its middle."""
     plain = _in_small_letters(name)
-    if (plain == "format.pretty" and _SIGNED.search(value)) or (plain.endswith(".update") and value.startswith("!")):
+    if (plain == "format.pretty" and SIGNATURE.search(value)) or (plain.endswith(".update") and value.startswith("!")):
+        return False
+    if "::" in value:  # an address that names a program: git-remote-ext(1)
         return False
     return _HARMLESS.fullmatch(plain) is not None or value in _PLAIN_VALUES.get(plain, frozenset())
 
@@ -226,10 +232,12 @@ class _Repository:
     def trouble(self, depth: int = 0) -> str | None:
         """The first thing about it that is not known to be harmless."""
         belongs = (self.top / ".git").is_dir() and not (self.top / ".git").is_symlink() and self.common == self.git_dir
+        for link in self._links():
+            return f"a link in the place of a file of git: {link}"
         for name, value in self.settings():
             if name == "core.worktree" and _joined(self.git_dir, value) == self.top and not belongs:
                 belongs = True
-            elif not (harmless_setting(name, value) or _SWITCHED_OFF.fullmatch(name)):
+            elif not (harmless_setting(name, value) or _SWITCHED_OFF.fullmatch(f"{name}={value}")):
                 return name
         if not belongs and not self._is_linked():
             return f"a .git that leads to another repository: {self.top / '.git'}"
@@ -253,6 +261,16 @@ class _Repository:
     def _is_linked(self) -> bool:
         """It is a work tree that its repository knows: both lead to each other."""
         return _place_in(self.git_dir / "gitdir", self.git_dir) == self.top / ".git"
+
+    def _links(self) -> Iterator[Path]:
+        """Links among the files that git prints or obeys, such as the steps of a rebase that `git status` shows.
+
+        git makes none there; people make them of hooks.
+        """
+        for name in (".", "info", "rebase-merge", "rebase-apply", "sequencer"):
+            folder = self.git_dir / name
+            if folder.is_dir():
+                yield from (path for path in folder.iterdir() if path.is_symlink() and path.name != "hooks")
 
     def _submodules(self) -> Iterator[Path]:
         """The folders that are repositories of their own to this one."""

@@ -140,12 +140,13 @@ class Hiring:
             return None
 
     def _conversation(self, kept: Journal | None, order: Order) -> Conversation:
+        masking = self._employer.conversation.masking
         if kept is None:
-            return Conversation(ignore, messages=order.messages)
+            return Conversation(ignore, messages=order.messages, masking=masking)
         recorder = Recorder(kept, unobserved)
         recorder.tell = self._told
         if not order.again:
-            return Conversation(recorder)
+            return Conversation(recorder, masking=masking)
         state = journal.replay(journal.read(kept.path).records)
         return Conversation(
             recorder,
@@ -155,6 +156,7 @@ class Hiring:
             spend=state.spend,
             shortenings=state.shortenings,
             plans=state.plans,
+            masking=masking,
         )
 
     def _told(self, event: Event) -> None:

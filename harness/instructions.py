@@ -5,13 +5,13 @@ above it, up to the root of the git repository. They are read once, when a sessi
 keeps its bytes (api R25). What they say is text for the model: no setting and no permission is ever read from them.
 """
 
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.instruction_texts import Instructions
+from harness.regular_file import open_regular
 from harness.settings import Settings
 
 NAME = "AGENTS.md"
@@ -76,13 +76,10 @@ def _text(file: Path, border: Path | None, tell: Callable[[str], None]) -> str:
     """What the file says; "" where there is none, or none that can be used."""
     try:
         real = file.resolve(strict=True)
-        if not stat.S_ISREG(real.stat().st_mode):  # opening a pipe would hold up the start
-            tell(f"{file} is left out: it is no regular file.")
-            return ""
         if border is not None and not real.is_relative_to(border):
             tell(f"{file} is left out: it leads to {real}, outside of the project.")
             return ""
-        with real.open("rb") as opened:
+        with open_regular(real) as opened:
             data = opened.read(MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return ""

@@ -16,6 +16,8 @@ from pathlib import Path
 from harness.errors import SettingsError
 from harness.one_writer import one_writer
 from harness.permissions import Verdict
+from harness.regular_file import read_regular
+from harness.toml_text import toml_of
 from harness.tools.files import replace_atomically
 
 MOST_BYTES = 200_000
@@ -34,9 +36,7 @@ class PermissionFile:
     def read(self) -> Kept:
         """The rules; none where there is no file. Raises SettingsError, one sentence with the file."""
         try:
-            if self.path.exists() and (not self.path.is_file() or self.path.stat().st_size > MOST_BYTES):
-                raise self._unusable("it is not a small file")
-            data = tomllib.loads(self.path.read_text("utf-8-sig"))
+            data = toml_of(read_regular(self.path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n"))
         except (FileNotFoundError, NotADirectoryError):
             data = {}
         except OSError as error:

@@ -64,7 +64,7 @@ def test_the_file_stays_small_however_much_is_learnt(file: ExperienceFile) -> No
         (b"[1]", "no experience"),
         (b'{"format": 9, "tallies": {}}', "format 9"),
         (b'{"format": 1, "tallies": {"action working nudge": [2, 1]}}', "no tally"),
-        (b" " * 200_000, "not a small file"),
+        (b" " * 200_000, "larger than 100,000 bytes"),
     ],
 )
 def test_a_file_that_is_damaged_or_foreign_is_set_aside_and_never_written_over(
@@ -85,7 +85,7 @@ def test_a_file_that_is_damaged_or_foreign_is_set_aside_and_never_written_over(
 def test_a_pipe_in_its_place_is_not_waited_for(file: ExperienceFile) -> None:
     file.path.parent.mkdir()
     os.mkfifo(file.path)
-    with pytest.raises(ExperienceError, match="not a small file"):
+    with pytest.raises(ExperienceError, match="not a regular file"):
         file.read()
 
 

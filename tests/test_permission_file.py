@@ -40,7 +40,7 @@ def test_sessions_side_by_side_lose_nothing_of_each_other(tmp_path: Path) -> Non
         ("allow = [1]", "has to be a list of rules"),
         ("permit = ['bash']", "not 'permit'"),
         ("\ud800", "not UTF-8"),
-        ("#" * 300_000, "not a small file"),
+        ("#" * 300_000, "larger than 200,000 bytes"),
     ],
 )
 def test_a_file_that_cannot_be_understood_is_told_of_and_never_written_over(
@@ -57,5 +57,5 @@ def test_a_file_that_cannot_be_understood_is_told_of_and_never_written_over(
 
 
 def test_a_folder_in_the_place_of_the_file_is_told_of(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="not a small file"):
+    with pytest.raises(SettingsError, match="Is a directory"):
         PermissionFile(tmp_path).read()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.checkpoints.contents import Contents, ContentsError, Copies
+from harness.checkpoints.git import Stop
 from harness.checkpoints.listing import Listing, listed_by_git, listed_by_walking
 from harness.checkpoints.manifest import read_manifest, written
 from harness.checkpoints.objects import Objects
@@ -17,18 +18,23 @@ from harness.checkpoints.restoring import changes, restore
 from harness.checkpoints.scanning import Scan, Scanner
 from harness.checkpoints.values import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
 from harness.processes import Processes
+from harness.threads import in_thread
 from harness.tools.tree import Tree
-from harness.uninterrupted import uninterrupted
 
 T = TypeVar("T")
 Proceed = Callable[[], None]
 """Raises CheckpointError when the work has to stop."""
+GRACE_S = 2.0
+"""Seconds that a cancelled call waits for a disk that does not answer."""
+RESTORE_GRACE_S = 30.0
+"""The same where files are being written back, which is not left half done."""
 
 
 class Checkpoints:
     """The checkpoints of one session.
 
-    All work is done in a thread and one after the other; a cancelled call returns when its thread has ended. A
+    All work is done in a thread and one after the other; a cancelled call returns when its thread has ended, or, where
+    the disk does not answer, without it: nothing more is kept then until it has. A
     process that is killed in the middle leaves every earlier checkpoint usable. Kept are contents, links and
     permission bits; not owners, times, extended attributes, hard links, and folders that are empty.
     """
@@ -55,13 +61,17 @@ class Checkpoints:
         self._limits = limits or CheckpointLimits()
         self._log = log
         self._scanner = Scanner(self._limits)
+        self._stop = Stop()
+        marked = processes.marked if processes else dict
         self._stores: dict[How, Contents] = {
-            "git": Objects(self._folder / "git", self._limits.time_s, processes.marked if processes else dict),
+            "git": Objects(self._folder / "git", self._limits.time_s, self._stop, marked),
             "copies": Copies(self._folder / "copies"),
         }
         self._sizes: dict[How, dict[str, int]] | None = None
         """As `_known` has found them, once it was asked."""
         self._one_at_a_time = asyncio.Lock()
+        self._working = threading.Lock()
+        """Held by the thread that works, also by one that was given up."""
 
     async def keep(self, turn: int, step: int) -> Kept:
         """Keep what the workspace holds now. Cheap where little has changed.
@@ -95,7 +105,7 @@ class Checkpoints:
                 outcome = restore(target, now, self._stores[how], tree)
             return Restored(undo.id, tuple(outcome.written), tuple(outcome.removed), tuple(outcome.not_undone))
 
-        return await self._in_thread(work)
+        return await self._in_thread(work, RESTORE_GRACE_S)
 
     def holds(self, id: str) -> bool:
         """Whether that checkpoint is one of this session's."""
@@ -115,17 +125,25 @@ class Checkpoints:
     def _manifests(self) -> Path:
         return self._folder / "manifests"
 
-    async def _in_thread(self, work: Callable[[Proceed], T]) -> T:
+    async def _in_thread(self, work: Callable[[Proceed], T], grace_s: float = GRACE_S) -> T:
         async with self._one_at_a_time:
-            stop = threading.Event()
             deadline = time.monotonic() + self._limits.time_s
 
             def proceed() -> None:
-                if stop.is_set() or time.monotonic() > deadline:
+                if self._stop.is_set() or time.monotonic() > deadline:
                     raise CheckpointError(f"Looking through the files took longer than {self._limits.time_s:g} s.")
 
+            def alone() -> T:
+                try:
+                    return work(proceed)
+                finally:
+                    self._working.release()
+
+            if not self._working.acquire(blocking=False):
+                raise CheckpointError("The disk has not answered an earlier look through the files yet.")
+            self._stop.clear()
             try:
-                return await uninterrupted(asyncio.to_thread(work, proceed), stop.set)
+                return await in_thread(alone, on_cancel=self._stop.set, grace_s=grace_s)
             except OSError as error:
                 where = f" {error.filename}:" if error.filename else ""
                 raise CheckpointError(f"The files cannot be kept or restored:{where} {error.strerror}.") from error
@@ -145,7 +163,7 @@ class Checkpoints:
 
     def _listed(self, proceed: Proceed) -> tuple[Listing, How]:
         """What to look at; never our own folder, should it lie in the workspace."""
-        listing = listed_by_git(self._workspace, self._limits.listing_s)
+        listing = listed_by_git(self._workspace, self._limits.listing_s, self._stop)
         how: How = "copies" if listing is None else "git"
         listing = listing or listed_by_walking(self._workspace, proceed)
         if not self._folder.is_relative_to(self._workspace):

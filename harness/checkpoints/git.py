@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -12,10 +15,56 @@ from harness.git_safety import QUIET
 
 Marked = Callable[[Mapping[str, str]], dict[str, str]]
 """Puts the mark of the owner of the program's processes into the environment of a child."""
+KILLED_S = 1.0
+"""Seconds in which what a killed git has printed is taken; a process that left its group may hold the pipe longer."""
 
 
 class GitError(Exception):
     """git is missing, too old, took too long, or refused."""
+
+
+class Stop:
+    """Ends the work of one thread, from another one: also the git that it waits for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._set = False
+
+    def set(self) -> None:
+        """Kill what runs, and all that is started from now on, until `clear`."""
+        with self._lock:
+            self._set = True
+            for process in self._running:
+                kill(process)
+
+    def clear(self) -> None:
+        """Another work begins."""
+        self._set = False
+
+    def is_set(self) -> bool:
+        """Whether the work has to end."""
+        return self._set
+
+    @contextmanager
+    def ends(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """As long as the block lasts, `set` kills this process."""
+        with self._lock:
+            self._running.add(process)
+            if self._set:
+                kill(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill git and what it has started, unless it has ended."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def environment() -> dict[str, str]:
@@ -65,13 +114,21 @@ class Answer:
     complaint: bytes
 
 
-def ask(*arguments: str, cwd: Path, time_s: float, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> Answer:
+def ask(
+    *arguments: str,
+    cwd: Path,
+    time_s: float,
+    stop: Stop | None = None,
+    given: bytes = b"",
+    fine: tuple[int, ...] = (0,),
+) -> Answer:
     """Have git read something about the person's repository around `cwd`.
 
     Args:
         arguments: the command, one that writes nothing.
         cwd: a folder in the repository.
         time_s: how long it may take, in seconds.
+        stop: may end it earlier.
         given: what it reads from its input.
         fine: the exit codes that are no failure.
 
@@ -80,13 +137,13 @@ def ask(*arguments: str, cwd: Path, time_s: float, given: bytes = b"", fine: tup
     pipe = subprocess.PIPE
     process = start(*arguments, cwd=cwd, settings=QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
     try:
-        printed, complaint = process.communicate(given, time_s)
+        with (stop or Stop()).ends(process):
+            printed, complaint = process.communicate(given, time_s)
     except subprocess.TimeoutExpired as error:
+        kill(process)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=KILLED_S)
         raise GitError(f"git {arguments[0]} took longer than {time_s:g} s") from error
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
     if process.returncode not in fine:
         raise GitError(complaint.decode(errors="replace").strip() or f"git {arguments[0]} failed")
     return Answer(printed, complaint)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.checkpoints.git import GitError, ask
+from harness.checkpoints.git import GitError, Stop, ask
 from harness.checkpoints.manifest import IGNORED
 from harness.tools.ignoring import walk
 
@@ -24,7 +24,7 @@ class Listing:
     """Path and reason; a folder ends in a slash."""
 
 
-def listed_by_git(workspace: Path, time_s: float) -> Listing | None:
+def listed_by_git(workspace: Path, time_s: float, stop: Stop) -> Listing | None:
     """What the repository around the workspace tracks or does not ignore; None where git has nothing to say.
 
     That is: no repository, a workspace that an outer repository ignores as a whole, or no git that works.
@@ -32,14 +32,14 @@ def listed_by_git(workspace: Path, time_s: float) -> Listing | None:
     """
     others = ("ls-files", "-z", "--others", "--exclude-standard")
     try:
-        if _ignored(workspace, ["."], time_s):
+        if _ignored(workspace, ["."], time_s, stop):
             return None
-        answer = ask(*others, "--cached", cwd=workspace, time_s=time_s)
+        answer = ask(*others, "--cached", cwd=workspace, time_s=time_s, stop=stop)
         paths = _names(answer.printed)
-        found = _names(ask(*others, "--ignored", "--directory", cwd=workspace, time_s=time_s).printed)
+        found = _names(ask(*others, "--ignored", "--directory", cwd=workspace, time_s=time_s, stop=stop).printed)
         # It also names folders that hold nothing but ignored files. A new file there is not ignored.
-        ignored = _ignored(workspace, [name for name in found if name.endswith("/")], time_s)
-        left_out = dict.fromkeys(_unreadable(workspace, answer.complaint, time_s), _UNREADABLE)
+        ignored = _ignored(workspace, [name for name in found if name.endswith("/")], time_s, stop)
+        left_out = dict.fromkeys(_unreadable(workspace, answer.complaint, time_s, stop), _UNREADABLE)
     except GitError:
         return None
     left_out |= dict.fromkeys([name for name in found if not name.endswith("/")] + ignored, IGNORED)
@@ -69,17 +69,17 @@ def listed_by_walking(workspace: Path, proceed: Callable[[], None]) -> Listing:
     return Listing(frozenset(paths), left_out)
 
 
-def _ignored(workspace: Path, names: Iterable[str], time_s: float) -> list[str]:
+def _ignored(workspace: Path, names: Iterable[str], time_s: float, stop: Stop) -> list[str]:
     given = b"".join(os.fsencode(name) + b"\0" for name in names)
     arguments = ("check-ignore", "-z", "--stdin")
-    return _names(ask(*arguments, cwd=workspace, time_s=time_s, given=given, fine=(0, 1)).printed)
+    return _names(ask(*arguments, cwd=workspace, time_s=time_s, stop=stop, given=given, fine=(0, 1)).printed)
 
 
-def _unreadable(workspace: Path, complaint: bytes, time_s: float) -> Iterator[str]:
+def _unreadable(workspace: Path, complaint: bytes, time_s: float, stop: Stop) -> Iterator[str]:
     """The folders that git passed over with a warning, which names them from the top of the repository."""
     named = re.findall(rb"^warning: could not open directory '(.+?)/': ", complaint, re.MULTILINE | re.DOTALL)
     if named:
-        prefix = ask("rev-parse", "--show-prefix", cwd=workspace, time_s=time_s).printed.removesuffix(b"\n")
+        prefix = ask("rev-parse", "--show-prefix", cwd=workspace, time_s=time_s, stop=stop).printed.removesuffix(b"\n")
         yield from (f"{os.fsdecode(name.removeprefix(prefix))}/" for name in named)
 
 

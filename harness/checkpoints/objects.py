@@ -15,7 +15,7 @@ from threading import Timer
 from typing import IO
 
 from harness.checkpoints.contents import ContentsError
-from harness.checkpoints.git import GitError, Marked, start
+from harness.checkpoints.git import GitError, Marked, Stop, kill, start
 from harness.checkpoints.manifest import Manifest, content_id
 
 _SETTINGS = {
@@ -32,9 +32,10 @@ _ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CON
 class Objects:
     """A private git repository, made when something is first stored. Needs git 2.29, which knows SHA-256."""
 
-    def __init__(self, folder: Path, time_s: float, marked: Marked = dict) -> None:
+    def __init__(self, folder: Path, time_s: float, stop: Stop, marked: Marked = dict) -> None:
         self._folder = folder
         self._time_s = time_s
+        self._stop = stop
         self._marked = marked
 
     @contextmanager
@@ -83,20 +84,22 @@ class Objects:
                 )
             except (GitError, OSError) as error:
                 raise ContentsError(str(error)) from error
-            watchdog = Timer(self._time_s, process.kill)
+            watchdog = Timer(self._time_s, kill, (process,))
+            watchdog.daemon = True
             watchdog.start()
             try:
-                yield process
-                if process.stdin is not None:
-                    process.stdin.close()
-                code = process.wait()
+                with self._stop.ends(process):
+                    yield process
+                    if process.stdin is not None:
+                        process.stdin.close()
+                    code = process.wait()
             except OSError as error:
-                process.kill()
+                kill(process)
                 process.wait()
                 raise ContentsError(_complaint(complaints) or f"git {arguments[0]}: {error}") from error
             finally:
                 watchdog.cancel()
-                process.kill()
+                kill(process)
                 _close(process)
                 process.wait()
             if code:

@@ -35,6 +35,7 @@ from harness.executor.command_words import ended_text, handed_over_text, quiet_t
 from harness.executor.gating import Gating
 from harness.executor.incoming import Incoming
 from harness.executor.not_admitted import NotAdmitted
+from harness.masking import Masking
 from harness.processes import Finished, Processes
 from harness.tools.background import SHOWN_LINES, CommandRow, CommandState, CommandText, UnknownCommand
 from harness.tools.shell import shell_command, shell_environment
@@ -65,6 +66,7 @@ class BackgroundCommands:
         workspace: Path,
         outputs: Path,
         limits: CommandLimits | None = None,
+        masking: Masking | None = None,
     ) -> None:
         """
         Args:
@@ -74,11 +76,13 @@ class BackgroundCommands:
             emit: records what happens.
             workspace: the folder they start in.
             outputs: folder of the session for their output; made when first needed.
+            masking: takes known keys out of that output when it is read and when its command has ended.
         """
         self._processes, self._gating, self._incoming = processes, gating, incoming
         self._emit, self._clock = emit, clock
         self._workspace, self._outputs = workspace, outputs
         self._limits = limits or CommandLimits()
+        self._masking = masking or Masking()
         self._commands: dict[str, Command] = {}
         self._watch = CommandWatch(self._commands, gating, clock, self._limits, self._report)
 
@@ -126,6 +130,7 @@ class BackgroundCommands:
         command = self._known(id)
         if command.pid is None:  # it has not begun, or never will
             return CommandText(self._row(command), "", 0, 0)
+        self._mask(command)
         if from_byte is None:
             piece = last_lines(command.output, lines or SHOWN_LINES, most)
         else:
@@ -278,6 +283,7 @@ class BackgroundCommands:
             command.tell = False
         if end is CommandEnd.TOO_LONG:
             cut_to(command.output, limits.output_bytes)
+        self._mask(command)
         event = CommandEnded(
             command.id,
             end,
@@ -295,6 +301,9 @@ class BackgroundCommands:
         self._emit(event)
         if command.tell:
             self._tell(command, event)
+
+    def _mask(self, command: Command) -> None:
+        command.masked_to = self._masking.file(command.output, command.masked_to)
 
     def _report(self, command: Command, event: CommandHandedOver | CommandQuiet) -> None:
         self._emit(event)

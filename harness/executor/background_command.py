@@ -41,6 +41,8 @@ class Command:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """It was told to end, or handed over."""
     task: "asyncio.Task[None] | None" = None
+    masked_to: int = 0
+    """Bytes of output that hold no known key."""
     size: int = 0
     """Bytes of output at the last look."""
     grew_at: float = 0.0

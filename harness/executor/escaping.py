@@ -204,7 +204,10 @@ class Escaping:
         self._tell(action, f"the end of step {back.step}{files}", text)
 
     async def _consent(self, place: Place) -> bool:
-        if not self._asker.present or not (changed := await self._rollbacks.changed_files(place)):
+        if not self._asker.present:
+            return False
+        changed = await unless(self._signals.interrupt, self._rollbacks.changed_files(place))
+        if not changed:
             return False
         summary = f"take back {_files(len(changed))} to the end of step {place.step}"
         request = PermissionRequest(

@@ -62,6 +62,7 @@ class OwnCommands:
             interrupted.cancel()
             running.cancel()
             (ended,) = await asyncio.gather(running, return_exceptions=True)
+            self._conversation.masking.file(context.output_file)
             self._tell(call_id, command, _result(ended), asyncio.get_running_loop().time() - began)
 
     def _tell(self, call_id: str, command: str, result: ToolResult, seconds: float) -> None:

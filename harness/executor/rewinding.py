@@ -12,7 +12,7 @@ from harness.events import Event, Notice, RolledBack
 from harness.executor.asker import Asker, ask_permission
 from harness.executor.kept_files import KeptFiles
 from harness.executor.turn_taking import TurnTaking
-from harness.executor.waiting import Signals
+from harness.executor.waiting import Signals, unless
 from harness.journal import RewindPoint
 from harness.permissions import PermissionRequest
 from harness.tools.tool import Effect
@@ -178,11 +178,14 @@ class Rewinding:
         """Restore what was shown and agreed to; what has changed while the person thought is shown again."""
         self._signals.reset()
         shown: FilesBack | None = None
-        while (back := await compare()) is not None and back.changes and back != shown:
+        stop = self._signals.interrupt
+        while (back := await unless(stop, compare())) is not None and back.changes and back != shown:
             if not await self._agreed(back):
-                self._conversation.emit(Notice("info", "Nothing was taken back."))
-                return None
+                break
             shown = back
+        if stop.is_set() or (back is not None and back.changes and back != shown):
+            self._conversation.emit(Notice("info", "Nothing was taken back."))
+            return None
         if back is None:
             raise HarnessError(otherwise)
         return await self._restore(back)

@@ -34,17 +34,21 @@ from harness.executor.outcomes import finish_of
 from harness.executor.permission_places import disk_of
 from harness.executor.programs import failed_program
 from harness.executor.time_limits import StillRuns, TimeLimits
+from harness.executor.waiting import unless
 from harness.hooks import Combined, in_one_line
 from harness.model import hook_texts, prompt
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
 from harness.processes import Processes
+from harness.secret import MASK
 from harness.threads import in_thread
 from harness.tools.arguments import ArgumentError
 from harness.tools.output import fitted
-from harness.tools.tool import Tool, ToolContext, ToolResult, category_of, shorten_line
+from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
+LONGEST_PREVIEW_S = 60.0
+"""Seconds in which what a call would do has to be known, so that a person can be asked about it."""
 _INTERRUPTED = (prompt.INTERRUPTED_RESULT, "interrupted")
 
 
@@ -111,6 +115,7 @@ class ToolCalls:
         self._remember = remember or permissions.remember
         self._asker = asker
         self._conversation = conversation
+        self._masking = conversation.masking
         self._dispatching = dispatching
         self._labels = labels
         self._hooking = hooking
@@ -195,7 +200,7 @@ class ToolCalls:
     async def _allowed(
         self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
     ) -> _Ready | None:
-        if self._hooking.stopped or self._checked(call, tool, results) is None:
+        if self._hooking.stopped or not self._fits(call, tool, results):
             return None
         hooked = await self._hooking.before_tool(call)
         if interrupt.is_set() or hooked.stops:
@@ -204,11 +209,18 @@ class ToolCalls:
         if hooked.blocks:
             await self._finished(call, _blocked(hooked), 0.0, words, results)
             return None
-        if (checked := self._checked(call, tool, results)) is None:
+        if not self._fits(call, tool, results):
+            return None
+        # Both look at the disk, and what they find there may be large: in a thread, which can be given up.
+        checked = await unless(interrupt, self._previewed(call, tool, results))
+        if checked is None:
             return None
         arguments, preview = checked
         request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
-        request = replace(request, disk=await in_thread(partial(disk_of, self._permissions, request)))
+        disk = await unless(interrupt, in_thread(partial(disk_of, self._permissions, request)))
+        if disk is None:
+            return None
+        request = replace(request, disk=disk)
         decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
@@ -221,11 +233,28 @@ class ToolCalls:
                 await self._finished(call, denied, 0.0, words, results)
         return None
 
-    def _checked(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
+    def _fits(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> bool:
+        """Whether the arguments can be used; if not, the call was answered as wrong."""
+        try:
+            tool.parse(call.input)
+        except ArgumentError as error:
+            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+        except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
+            self._ended(call, self._broken(tool, error), 0.0, results)
+        return call.id not in results
+
+    async def _previewed(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
         """The checked arguments and what a person should see of them; None when the call was answered as wrong."""
+        if tool.effect is Effect.WRITE and self._masking.used and self._holds_mask(call):
+            self._ended(call, ToolResult(prompt.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key"), 0.0, results)
+            return None
         try:
             arguments = tool.parse(call.input)
-            return arguments, tool.preview(self._context(call), arguments) if tool.preview else ""
+            if tool.preview is None:
+                return arguments, ""
+            async with asyncio.timeout(min(self._limits.limit_of(tool), LONGEST_PREVIEW_S)):
+                preview = await in_thread(partial(tool.preview, self._context(call), arguments))
+                return arguments, self._masking.text(preview)
         except ArgumentError as error:
             self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
         except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
@@ -282,13 +311,25 @@ class ToolCalls:
             runs = isinstance(cancelled, StillRuns)
             text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
             result = ToolResult(text, ToolOutcome.CANCELLED, summary)
+            self._masking.file(self._context(call).output_file)
             self._ended(call, self._labelled(item, result), loop.time() - began, results)
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
+        result = await self._masked(call, result)
         await self._finished(call, self._labelled(item, result), loop.time() - began, item.words, results)
         if result.plan is not None:
             self._conversation.emit(PlanChanged(result.plan))
+
+    async def _masked(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """The result as hooks, the journal and the model may see it; also its whole text on disk holds no known key."""
+        for file in {self._context(call).output_file, result.full_output}:
+            if file is not None and file.is_relative_to(self._outputs) and file.exists():
+                await in_thread(partial(self._masking.file, file))
+        return self._masking.value(result)
+
+    def _holds_mask(self, call: ToolCall) -> bool:
+        return any(isinstance(value, str) and MASK in value for value in call.input.values())
 
     async def _finished(
         self, call: ToolCall, result: ToolResult, seconds: float, words: str, results: dict[str, ToolResult]

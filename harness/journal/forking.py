@@ -7,6 +7,7 @@ from pathlib import Path
 from harness.errors import JournalError
 from harness.events import Json, SessionStarted, name_of
 from harness.journal.lines import object_of
+from harness.regular_file import open_regular
 
 
 def fork(path: Path, folder: Path, new_id: str) -> Path:
@@ -34,7 +35,7 @@ def fork(path: Path, folder: Path, new_id: str) -> Path:
 
 def _copied(path: Path, new_id: str) -> Iterator[bytes]:
     renamed = False
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         for line in file:
             start = None if renamed else _start(line)
             if start is not None:

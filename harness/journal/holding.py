@@ -6,7 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.errors import JournalError
+from harness.regular_file import read_regular
 
+MOST_BYTES = 100
+"""Of a lock's file, which holds a number."""
 CLOCKS_DIFFER_S = 2.0
 """The start of a process and the time of a file are measured by clocks that may be this far apart."""
 
@@ -67,7 +70,7 @@ def _lock_path(path: Path) -> Path:
 def _named_in(lock_path: Path) -> int | None:
     """The process id in the lock file; there is a moment in which it is still empty."""
     try:
-        text = lock_path.read_text(encoding="ascii", errors="replace").strip()
+        text = read_regular(lock_path, MOST_BYTES).decode("ascii", "replace").strip()
     except OSError:
         return None
     return int(text) if text.isascii() and text.isdigit() else None

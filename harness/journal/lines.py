@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.errors import JournalError
 from harness.events import Event, Json, decode, encode
+from harness.regular_file import open_regular
 
 FAR_FUTURE = 1e11
 """Unix time in seconds; anything from here on is damage."""
@@ -98,7 +99,7 @@ def read(path: Path) -> Reading:
     skipped: list[BadLine] = []
     reader = LineReader()
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for line in file:
                 match reader.take(line):
                     case Record() as record:

@@ -11,6 +11,7 @@ from harness.events import Json, SessionStarted, TurnEnded, TurnStarted, name_of
 from harness.journal.lines import object_of, time_of
 from harness.journal.replay import title_of
 from harness.journal.tail import lines_backwards
+from harness.regular_file import open_regular
 
 NEAR_LINES = 100
 """How far from either end of a file the first prompt and the last turn's end are looked for."""
@@ -80,7 +81,7 @@ def _explanation(wanted: str, matches: list[str], ids: list[str]) -> str:
 def _summary(path: Path) -> SessionSummary:
     try:
         status = path.stat()
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = _until({name_of(TurnStarted)}, _objects(file))
             tail = _until({name_of(TurnStarted), name_of(TurnEnded)}, _objects(lines_backwards(file)))
     except OSError as error:

@@ -10,6 +10,7 @@ from harness.events import Json
 from harness.journal import state_folder
 from harness.lessons.text import LANGUAGES, Language
 from harness.one_writer import one_writer, set_aside
+from harness.regular_file import NotRegularError, read_regular
 from harness.tools.files import replace_atomically
 
 NAME = "course.json"
@@ -120,11 +121,11 @@ class Progress:
 
     def _look(self) -> _Kept:
         try:
-            if not self.path.exists():
-                return _Kept()
-            if not self.path.is_file() or self.path.stat().st_size > MOST_BYTES:
-                raise _DamagedError("it is not a small file")
-            return _kept(json.loads(self.path.read_bytes()))
+            return _kept(json.loads(read_regular(self.path, MOST_BYTES)))
+        except (FileNotFoundError, NotADirectoryError):
+            return _Kept()
+        except NotRegularError as error:
+            raise _DamagedError(f"it is {error.strerror}") from error
         except (ValueError, RecursionError) as error:
             raise _DamagedError(str(error)) from error
         except OSError as error:

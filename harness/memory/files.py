@@ -17,7 +17,6 @@ and told (lessons D23).
 
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +25,7 @@ from harness.front_matter import front_matter, one_line
 from harness.memory.naming import refusal, slug
 from harness.memory.secrets import secret_in
 from harness.memory.values import LONGEST_DESCRIPTION, MOST_BYTES, USUAL_TYPE, Memory, MemoryType, Place, Problem
+from harness.regular_file import NotRegularError, open_regular
 
 SUFFIX = ".md"
 KEYS = ("name", "description", "type", "created", "updated", "session")
@@ -75,20 +75,19 @@ def memory_in(file: Path, place: Place, problems: list[Problem]) -> Memory | Non
 
 def _data(file: Path) -> tuple[bytes, float]:
     """The bytes of a regular file and when they were written. Raises OSError or UnusableError."""
-    if not stat.S_ISREG(file.lstat().st_mode):  # a pipe would hold up the start, and a link may lead anywhere
-        raise UnusableError("it is no regular file")
-    with open(file, "rb", opener=_without_links) as opened:
-        data = opened.read(MOST_BYTES + 1)
-        changed = os.fstat(opened.fileno()).st_mtime
+    if file.is_symlink():  # one may lead anywhere
+        raise UnusableError("it is not a regular file but a link")
+    try:
+        with open_regular(file, follow=False) as opened:
+            data = opened.read(MOST_BYTES + 1)
+            changed = os.fstat(opened.fileno()).st_mtime
+    except (NotRegularError, IsADirectoryError) as error:
+        raise UnusableError("it is not a regular file") from error
     if len(data) > MOST_BYTES:
         raise UnusableError(f"it has more than {MOST_BYTES:,} bytes")
     if b"\0" in data:
         raise UnusableError("it is no text in UTF-8")
     return data, changed
-
-
-def _without_links(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _read(file: Path, place: Place, text: str, size: int, changed: float) -> tuple[Memory, list[str]]:

@@ -238,6 +238,8 @@ def _configuration(chain: _Chain) -> Fault | None:
         return final(FaultKind.AUTH, "no key is set: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
     if chain.has("UnsupportedProtocol", "InvalidURL"):
         return final(FaultKind.UNKNOWN, "the model's address is not one: begin base_url with http:// or https://")
+    if error := chain.has("CertificatesUnusable"):
+        return final(FaultKind.TLS, one_line(str(error)))
     if chain.has("SSLCertVerificationError"):
         return final(FaultKind.TLS, f"the server's certificate was refused: {chain.reason()}")
     if (error := chain.has("SSLError")) and not chain.has("SSLEOFError", "SSLZeroReturnError"):
@@ -277,6 +279,8 @@ def _unreadable(chain: _Chain) -> Fault | None:
     """An answer arrived that is not what the API sends."""
     if error := chain.has("BrokenStream"):
         return Fault(FaultKind.MALFORMED_RESPONSE, f"the stream contradicts itself: {one_line(str(error))}")
+    if error := chain.has("BodyTooLong", "UnreadableBody"):
+        return Fault(FaultKind.MALFORMED_RESPONSE, f"the answer cannot be read: {one_line(str(error))}")
     if chain.has("JSONDecodeError", "RecursionError"):
         return Fault(FaultKind.MALFORMED_RESPONSE, "the server sent something that is not JSON")
     if chain.has("UnicodeDecodeError", "DecodingError"):

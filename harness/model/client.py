@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.events import Block, Event, Fault, FaultKind, Json, Message, Outcome
+from harness.masking import SHORTEST_SECRET
 from harness.model.classify import classify
 from harness.model.endpoint import Endpoint
 from harness.model.exchange import PATH, Exchange, fault_of
@@ -25,9 +26,6 @@ LOADING_S = 120.0
 """How long the import of the SDK may take, on the slowest of disks."""
 MODELS_S = 10.0
 """How long the list of models may take; it is a convenience."""
-
-SHORTEST_SECRET = 8
-"""Anything shorter is no real key, and would be found in half the words of a message."""
 
 
 @dataclass(frozen=True, slots=True)

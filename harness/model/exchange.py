@@ -24,6 +24,8 @@ BODY_HEAD = 64 * 1024
 """Bytes read of a success that is no stream, to say what it is."""
 LONGEST_MESSAGE = 32 * 1024 * 1024
 """Bytes read of a success that may be one whole message instead of a stream."""
+LONGEST_EVENT = 8 * 1024 * 1024
+"""Bytes of one event of a stream; a whole reply is shorter."""
 BYTE_ORDER_MARK = "\ufeff".encode()
 STREAM_STARTS = (b"event:", b"data:", b"id:", b"retry:", b":")
 """How the first line of an event stream begins, whatever its content type says."""
@@ -116,9 +118,7 @@ class Exchange:
         return self._accumulator.reply(self._request_id)
 
     async def _read(self, chunks: AsyncIterator[bytes]) -> Outcome:
-        from anthropic._streaming import SSEDecoder
-
-        events = SSEDecoder().aiter_bytes(chunks)
+        events = _events(chunks)
         while True:
             try:
                 event = await anext(events, None)
@@ -215,9 +215,34 @@ async def _first_bytes(chunks: AsyncIterator[bytes]) -> bytes:
         begin = head.removeprefix(BYTE_ORDER_MARK).lstrip()
         if begin and not any(start.startswith(begin) for start in (*STREAM_STARTS, BYTE_ORDER_MARK)):
             return begin
-        if begin.startswith(STREAM_STARTS):
+        if begin.startswith(STREAM_STARTS) or len(head) > BODY_HEAD:
             return begin
     return head.removeprefix(BYTE_ORDER_MARK).lstrip()
+
+
+async def _events(chunks: AsyncIterator[bytes]) -> "AsyncGenerator[ServerSentEvent, None]":
+    """The events of a stream. Raises BrokenStream for one that is longer than any can be.
+
+    The decoder of the SDK takes the lines. Its own way to find them adds each to a growing text, which takes time by
+    the square of an event's length.
+    """
+    from anthropic._streaming import SSEDecoder
+
+    decoder, rest, size = SSEDecoder(), b"", 0
+    async for chunk in chunks:
+        lines = (rest + chunk).splitlines(keepends=True)
+        # A \r at the end may be one half of an end of line.
+        rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        for line in lines:
+            size += len(line)
+            if (event := decoder.decode(line.rstrip(b"\r\n").decode())) is not None:
+                size = 0
+                yield event
+        if size + len(rest) > LONGEST_EVENT:
+            raise BrokenStream(f"an event is longer than {LONGEST_EVENT // 1024 // 1024} MB")
+    for text in rest.splitlines():
+        if (event := decoder.decode(text.decode())) is not None:
+            yield event
 
 
 async def _with_head(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:

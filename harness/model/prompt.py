@@ -217,6 +217,10 @@ STILL_RUNS_RESULT = (
 )
 CANCELLED_RESULT = "Not run: the turn was interrupted before this call started."
 """For calls that waited behind the interrupted one."""
+MASKED_WRITE = (
+    "Not run: the text holds •••, which stands for a key that is not shown to you, so writing it would destroy the "
+    "key. Change the other lines with edit_file and leave the line of the key as it is, or ask the user to change it."
+)
 FAILED_WITHOUT_WORDS = "The tool failed and gave no reason."
 
 INTERRUPTION_NOTE = "(The person interrupted the turn here.)"

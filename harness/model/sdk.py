@@ -6,6 +6,7 @@ in a thread while the program starts.
 
 import gc
 import logging
+import os
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from harness.model.bounded_body import bound
 from harness.model.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ KEEPALIVE_S = 90.0
 
 _LOGGERS = ("anthropic", "httpx2", "httpcore2")
 _NO_KEY_NEEDED = "no-key-needed"
+_PLAIN = {"accept-encoding": "identity"}
+
+
+class CertificatesUnusable(Exception):  # noqa: N818 (what happened, not a mistake of ours)
+    """The certificates that the environment names cannot be read."""
+
 
 Tracer = Callable[[str, dict[str, Any]], Awaitable[None]]
 """Told what happens on the wire: a name such as "connection.connect_tcp.started", and details."""
@@ -98,18 +106,21 @@ class LineBuilder:
 
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEPALIVE_S)
         if self._ssl_context is None:
-            self._ssl_context = httpx2.create_ssl_context() if self._endpoint.encrypted else _trusting_nobody()
-        hooks = {"request": [_attach_tracer]}
+            self._ssl_context = _certificates() if self._endpoint.encrypted else _trusting_nobody()
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [_attach_tracer], "response": [bound]}
         if self._endpoint.is_loopback:
             return httpx2.AsyncClient(
                 verify=self._ssl_context,
                 limits=limits,
                 timeout=_timeouts(),
                 event_hooks=hooks,
+                headers=_PLAIN,
                 trust_env=False,
                 follow_redirects=True,  # as the SDK's own client does
             )
-        return DefaultAsyncHttpxClient(verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks)
+        return DefaultAsyncHttpxClient(
+            verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks, headers=_PLAIN
+        )
 
 
 def load(log: logging.Logger | None = None) -> None:
@@ -174,6 +185,21 @@ def _timeouts() -> "httpx2.Timeout":
 
     # Reading has no limit of its own: the watchdog knows what is silence and what is thinking.
     return httpx2.Timeout(connect=CONNECT_S, read=None, write=WRITE_S, pool=POOL_S)
+
+
+def _certificates() -> ssl.SSLContext:
+    """What servers are checked by. Raises CertificatesUnusable, which names the variable and the file at fault."""
+    import httpx2
+
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:  # also that of a file without certificates
+        if file := os.environ.get("SSL_CERT_FILE"):
+            reason = error.strerror if type(error) is not ssl.SSLError else "it holds no certificates"
+            raise CertificatesUnusable(
+                f"the certificates of SSL_CERT_FILE={file} cannot be read ({reason}); correct the variable or unset it"
+            ) from error
+        raise
 
 
 def _trusting_nobody() -> ssl.SSLContext:

@@ -3,9 +3,12 @@
 import asyncio
 import itertools
 import logging
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from harness.practice.callers import Callers
+from harness.practice.errors import ApiError
 from harness.practice.wire import BadRequest, Connection, Disconnected, HttpRequest
 
 _log = logging.getLogger("harness.practice")
@@ -18,9 +21,12 @@ class Listener:
     answered with status 500, logged, and raised on exit, so that no test passes over it.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, allowed_hosts: Sequence[str] = ()) -> None:
+        """`allowed_hosts`: what `Host` may be beside the server's own addresses."""
         self._host = host
         self._port = port
+        self._allowed_hosts = tuple(allowed_hosts)
+        self._callers: Callers
         self._connections: set[Connection] = set()
         self._ids = itertools.count(1)
         self._defects: list[Exception] = []
@@ -37,6 +43,10 @@ class Listener:
         """How many clients are connected."""
         return len(self._connections)
 
+    def refusal(self, request: HttpRequest) -> ApiError | None:
+        """Why a request is not for this server or comes from a web page; None: it may be answered."""
+        return self._callers.refusal(request)
+
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
         raise NotImplementedError
@@ -49,6 +59,7 @@ class Listener:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._connect, self._host, self._port, backlog=1024)
         host, port = self._server.sockets[0].getsockname()[:2]
+        self._callers = Callers(host, port, self._allowed_hosts)
         self._base_url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         return self
 

@@ -11,7 +11,7 @@ script that has content is answered by the proxy itself. Credentials pass throug
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
@@ -71,12 +71,14 @@ class FaultProxy(Listener):
         port: int = 0,
         remember: int = 1000,
         on_exchange: Callable[[Exchange], None] | None = None,
+        allowed_hosts: Sequence[str] = (),
     ) -> None:
-        """`upstream` is a base URL, http or https. Only the list and the chance of a script count here, not its rules.
+        """`upstream` is a base URL, http or https. Only the list and the chance of a script count here, not its rules;
+        `allowed_hosts` are further values of the header `Host`.
 
         Raises UpstreamError when `upstream` is not such an address.
         """
-        super().__init__(host, port)
+        super().__init__(host, port, allowed_hosts)
         self._upstream = _checked(upstream)
         self._script = script or Script()
         self._playback = Playback(self._script)
@@ -138,6 +140,8 @@ class FaultProxy(Listener):
     async def _route(
         self, answer: Answer, connection: Connection, request: HttpRequest, recorded: RecordedRequest
     ) -> None:
+        if (refused := self.refusal(request)) is not None:
+            return await answer.refuse(refused)
         if request.too_large:
             return await answer.refuse(ApiError(413, usual_message("request_too_large"), "request_too_large"))
         if (request.method, request.path) != ("POST", "/v1/messages") or not recorded.body.get("messages"):

@@ -10,7 +10,7 @@ It never blocks the loop it runs in, so that the client may run in the same one.
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from harness.events import Json
 from harness.practice.answer import Answer
@@ -48,15 +48,17 @@ class PracticeServer(Listener):
         tokens: Counter | None = None,
         remember: int = 1000,
         on_exchange: Callable[[Exchange], None] | None = None,
+        allowed_hosts: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`brain` answers when the script does not; without one the server says that the script is used up.
 
         `rules` replaces the rules of the script; port 0 is any free one; `tokens` counts requests (None:
         by their bytes); `remember` is how many requests are kept in `requests`; `on_exchange` is told
-        about every request when it is over; `clock` gives the seconds that the prompt cache counts.
+        about every request when it is over; `allowed_hosts` are further values of the header `Host`; `clock` gives the
+        seconds that the prompt cache counts.
         """
-        super().__init__(host, port)
+        super().__init__(host, port, allowed_hosts)
         self._brain = brain
         self._script = script or Script()
         self._rules = rules or self._script.rules
@@ -88,7 +90,7 @@ class PracticeServer(Listener):
 
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
-        body = body_of(request)
+        body = self.refusal(request) or body_of(request)
         recorded = RecordedRequest(
             request.path,
             request.method,
@@ -115,7 +117,7 @@ class PracticeServer(Listener):
     async def _route(
         self, answer: Answer, request: HttpRequest, recorded: RecordedRequest, unreadable: ApiError | None
     ) -> None:
-        if unreadable is not None and unreadable.status == 413:
+        if unreadable is not None and unreadable.status in (403, 413):
             return await answer.refuse(unreadable)
         if (denied := check_access(recorded.headers, self._rules)) is not None:
             return await answer.refuse(denied)

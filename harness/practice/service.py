@@ -5,7 +5,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
@@ -40,11 +40,13 @@ async def serve(
     probability: float | None = None,
     seed: int = 0,
     mix: tuple[str, ...] = USUAL,
+    allowed_hosts: Sequence[str] = (),
     tokens: Counter | None = None,
 ) -> None:
     """Serve the practice model until cancelled. Writes its base URL and one line per request to `out`.
 
-    `window`, in tokens, and `probability` (of a fault, 0 to 1) replace what the script says. Raises
+    `window`, in tokens, and `probability` (of a fault, 0 to 1) replace what the script says. `allowed_hosts` are
+    further values of the header `Host`, where the server is reached by another name. Raises
     ScriptError for a script or mix that cannot be used, AddressError when the port is taken. Without `tokens`
     the vocabulary is loaded first, which takes a fraction of a second.
     """
@@ -52,7 +54,15 @@ async def serve(
     rules = replace(chosen.rules, window=window) if window is not None else chosen.rules
     counter = tokens or await _vocabulary()
     server = PracticeServer(
-        brain, script=chosen, host=host, port=port, rules=rules, tokens=counter, remember=0, on_exchange=_printer(out)
+        brain,
+        script=chosen,
+        host=host,
+        port=port,
+        rules=rules,
+        tokens=counter,
+        remember=0,
+        on_exchange=_printer(out),
+        allowed_hosts=allowed_hosts,
     )
     await _run(server, host, port, out, "practice model")
 
@@ -67,13 +77,22 @@ async def proxy(
     probability: float | None = None,
     seed: int = 0,
     mix: tuple[str, ...] = USUAL,
+    allowed_hosts: Sequence[str] = (),
 ) -> None:
     """Put faults into the traffic with `upstream` until cancelled. Writes its base URL and one line per request.
 
     Raises UpstreamError, ScriptError or AddressError, each one sentence.
     """
     chosen = _chosen(script, probability, seed, mix)
-    standing = FaultProxy(upstream, script=chosen, host=host, port=port, remember=0, on_exchange=_printer(out))
+    standing = FaultProxy(
+        upstream,
+        script=chosen,
+        host=host,
+        port=port,
+        remember=0,
+        on_exchange=_printer(out),
+        allowed_hosts=allowed_hosts,
+    )
     await _run(standing, host, port, out, f"fault proxy before {upstream}")
 
 

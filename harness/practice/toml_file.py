@@ -1,11 +1,15 @@
 """TOML files of the practice side: given as a path, or by the name of one that comes with the program."""
 
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from harness.practice.toml_table import ScriptError, Table
+from harness.regular_file import NotRegularError, read_regular
+from harness.toml_text import toml_of
+
+MOST_BYTES = 20_000_000
+"""Of a file; replies that make a window overflow have room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,13 @@ class Kind:
             if name in self.shipped() and not path.exists():
                 file = resources.files("harness.practice").joinpath(self.folder, f"{name}.toml")
                 return file.read_text("utf-8"), f"{name}.toml"
-            if path.exists() and not path.is_file():
-                raise ScriptError(f"{name}: is no regular file; a {self.called} is TOML.")
-            return path.read_text("utf-8"), name
+            return read_regular(path, MOST_BYTES).decode().replace("\r\n", "\n"), name
         except FileNotFoundError as error:
             names = ", ".join(self.shipped())
             raise ScriptError(f"{name}: there is no such {self.called}; give a path, or one of {names}.") from error
+        except (NotRegularError, IsADirectoryError) as error:
+            what = f"no regular file of at most {MOST_BYTES:,} bytes"
+            raise ScriptError(f"{name}: is {what}; a {self.called} is TOML.") from error
         except (OSError, ValueError) as error:  # a null byte in a path is a ValueError, and text that is not UTF-8 too
             raise ScriptError(f"{name}: cannot be read ({error}); a {self.called} is TOML in UTF-8.") from error
 
@@ -45,7 +50,7 @@ class Kind:
 def table_of(text: str, name: str) -> Table:
     """The outermost table of TOML text. Raises ScriptError, one sentence."""
     try:
-        return Table(tomllib.loads(text), name)
+        return Table(toml_of(text), name)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
     except RecursionError as error:

@@ -8,6 +8,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -17,6 +18,14 @@ from harness.practice.player import Framing
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes. The API takes no larger request (api §1.1)."""
+MOST_UNREAD = 256 * 1024
+"""Bytes that may wait in memory while a reply is on its way; then nothing more is read."""
+IDLE_S = 600.0
+"""Seconds that a connection may stay open between requests."""
+REQUEST_S = 120.0
+"""Seconds that a request may take to arrive, its body included."""
+LINGER_S = 2.0
+"""Seconds that a client which sends too much is listened to after its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,10 @@ class Connection(asyncio.Protocol):
         self._writable = asyncio.Event()
         self._transport: asyncio.Transport
         self._abandoned = False
+        self._unread = 0
+        self._paused = False
+        self._discarding = False
+        """The rest of a request that is too large is read and dropped."""
         self._framing = Framing.CHUNKED
         self._head_only = False
 
@@ -99,7 +112,13 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Called by the loop."""
+        if self._discarding:
+            return
         self._http.receive_data(data)
+        self._unread += len(data)
+        if self._unread > MOST_UNREAD and not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
         self._arrived.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -119,25 +138,37 @@ class Connection(asyncio.Protocol):
         self._writable.set()
 
     async def receive(self) -> HttpRequest:
-        """The next request, its body included.
+        """The next request, its body included; of one that is too large only the head.
 
-        Raises Disconnected when the client has gone, BadRequest when it does not speak HTTP.
+        Raises Disconnected when the client has gone or is silent, BadRequest when it does not speak HTTP or takes too
+        long.
         """
+        if self._discarding:
+            await self._linger()
         if self._http.our_state is h11.MUST_CLOSE or self._http.their_state is h11.MUST_CLOSE:
             raise Disconnected
         if self._http.our_state is h11.DONE:
             self._http.start_next_cycle()
+        if not self._http.trailing_data[0]:
+            await self._more(IDLE_S)
+        try:
+            async with asyncio.timeout(REQUEST_S):
+                return await self._request()
+        except TimeoutError as error:
+            raise BadRequest(f"a request took longer than {REQUEST_S:g} s to arrive") from error
+
+    async def _request(self) -> HttpRequest:
         head = await self._next_event()
         if not isinstance(head, h11.Request):
             raise Disconnected
         self._head_only = head.method == b"HEAD"
-        if self._http.they_are_waiting_for_100_continue:
-            self._write(self._http.send(h11.InformationalResponse(status_code=100, headers=[])))
-        body, size = bytearray(), 0
-        while isinstance(event := await self._next_event(), h11.Data):
-            size += len(event.data)
-            if size <= MAX_BODY:
-                body += event.data
+        announced = next((int(value) for name, value in head.headers if name == b"content-length"), 0)
+        body, size = bytearray(), announced
+        if announced <= MAX_BODY:
+            body, size = await self._body()
+        if size > MAX_BODY:
+            self._discarding = True
+            self._resume()
         return HttpRequest(
             method=head.method.decode(),
             target=head.target.decode(),
@@ -146,10 +177,23 @@ class Connection(asyncio.Protocol):
             too_large=size > MAX_BODY,
         )
 
+    async def _body(self) -> tuple[bytearray, int]:
+        """The body and its size. One that grows over `MAX_BODY` is not read on."""
+        if self._http.they_are_waiting_for_100_continue:
+            self._write(self._http.send(h11.InformationalResponse(status_code=100, headers=[])))
+        body = bytearray()
+        while isinstance(event := await self._next_event(), h11.Data):
+            if len(body) + len(event.data) > MAX_BODY:
+                return bytearray(), MAX_BODY + 1
+            body += event.data
+        return body, len(body)
+
     async def respond(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
         """A whole response. What has no body by the rules of HTTP gets none."""
         body = b"" if status in (204, 304) or self._head_only else body
         fields = [*headers, ("content-length", str(len(body)))]
+        if self._discarding:
+            fields.append(("connection", "close"))
         self._write(self._http.send(h11.Response(status_code=status, headers=fields)))
         self._write(self._http.send(h11.Data(data=body)))
         self._write(self._http.send(h11.EndOfMessage()))
@@ -229,12 +273,36 @@ class Connection(asyncio.Protocol):
             except h11.RemoteProtocolError as error:
                 raise BadRequest(str(error)) from error
             if event is h11.NEED_DATA:
-                self._arrived.clear()
-                await self._arrived.wait()
+                await self._more(None)
             elif event is h11.PAUSED or isinstance(event, h11.ConnectionClosed):
                 raise Disconnected
             else:
                 return event
+
+    async def _more(self, patience_s: float | None) -> None:
+        """Wait for the next bytes. Raises Disconnected when none come for so many seconds."""
+        self._unread = 0
+        self._resume()
+        self._arrived.clear()
+        try:
+            async with asyncio.timeout(patience_s):
+                await self._arrived.wait()
+        except TimeoutError:
+            raise Disconnected from None
+
+    def _resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._transport.resume_reading()
+
+    async def _linger(self) -> None:
+        """Let a client that still sends read the answer: closed at once, the connection would be reset and it lost."""
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_S):
+                await self.closed.wait()
+        raise Disconnected
 
     def _write(self, data: bytes | None) -> None:
         if self._transport.is_closing():

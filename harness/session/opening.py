@@ -5,11 +5,14 @@ import logging
 import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from harness import __version__, journal
 from harness.agent import Agent
+from harness.assembly import secrets_of
 from harness.clock import Clock
 from harness.conversation import Conversation
+from harness.errors import JournalError
 from harness.events import (
     Event,
     SessionResumed,
@@ -19,10 +22,12 @@ from harness.events import (
 from harness.executor.asker import Asker, Nobody
 from harness.hooks import Hook
 from harness.journal import Journal, Record, SessionState
+from harness.masking import Masking
 from harness.policies import Policies
 from harness.recording import Recorder, unobserved
 from harness.session.session import Session
 from harness.settings import PRACTICE_MODEL, Loaded, Settings, load
+from harness.threads import in_thread
 from harness.tools.tool import Tool
 
 AT_A_TIME = 200
@@ -99,12 +104,13 @@ async def open_session(
         if opening.fork:
             path = journal.fork(path, folder, journal.new_session_id())
         kept = Journal.open(path)
-        reading = await asyncio.to_thread(journal.read, path)  # a long one takes seconds, and a screen has its keys
+        reading = await in_thread(partial(journal.read, path))  # a long one takes seconds, and a screen has its keys
         records, skipped = reading.records, len(reading.skipped)
         state = journal.replay(records)
         settings = _with_model_of(state, loaded)
+    masking = Masking((*loaded.secrets, *secrets_of(settings, os.environ)))
     for number, record in enumerate(records):
-        observer(record.event, record.at)
+        observer(masking.value(record.event), record.at)
         if number % AT_A_TIME == 0:
             await asyncio.sleep(0)
     recorder = Recorder(kept, observer)
@@ -118,6 +124,7 @@ async def open_session(
         spend=state.spend,
         shortenings=state.shortenings,
         plans=state.plans,
+        masking=masking,
     )
     recorder.tell = conversation.show
     try:
@@ -145,11 +152,19 @@ async def open_session(
         kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice
     )
     resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
-    agent.dispatching.recall((record.event, record.at) for record in records)
-    agent.rewinding.recall(record.event for record in records)
-    agent.escaping.recall((record.event, record.at) for record in records)
-    if agent.crew is not None:
-        agent.crew.recall(record.event for record in records)
+    try:
+        agent.dispatching.recall((record.event, record.at) for record in records)
+        agent.rewinding.recall(record.event for record in records)
+        agent.escaping.recall((record.event, record.at) for record in records)
+        if agent.crew is not None:
+            agent.crew.recall(record.event for record in records)
+    except ValueError as error:
+        await agent.aclose()
+        kept.close()
+        raise JournalError(
+            f"The session {kept.session_id} cannot be gone on with: its journal is out of order ({error}); "
+            "begin a new session."
+        ) from error
     conversation.emit(started if opening.resume is None else resumed)
     if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
         agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program

@@ -1,5 +1,6 @@
 """What a front end can see of a session and do with it."""
 
+import os
 from collections.abc import AsyncGenerator
 from dataclasses import fields
 from itertools import islice
@@ -8,7 +9,7 @@ from typing import Literal, Self
 
 from harness import journal
 from harness.agent import Agent
-from harness.assembly import numbers_in
+from harness.assembly import numbers_in, secrets_of
 from harness.context_use import ContextUse
 from harness.crew import Crew
 from harness.errors import HarnessError
@@ -214,12 +215,16 @@ class Session:
         """Copy the session as it stands and return the id of the copy; this session goes on unchanged."""
         return journal.fork(self.path, self.path.parent, journal.new_session_id()).stem
 
+    def masked(self, text: str) -> str:
+        """The text without the keys that this session knows."""
+        return self._agent.conversation.masking.text(text)
+
     def export(self, file: Path, form: Literal["markdown", "json"]) -> None:
         """Write the session so far to `file`, keys masked. Raises HarnessError when the file cannot be written."""
         from harness.export import as_json, markdown, save
 
         write = markdown if form == "markdown" else as_json
-        secrets = filter(None, (self.settings.api_key, self.settings.auth_token))
+        secrets = secrets_of(self.settings, os.environ)
         save(write(journal.read(self.path).records, secrets), file)
 
     @property

@@ -56,6 +56,8 @@ class Loaded:
     """Whether the user trusts the workspace with its claims; None: they were not asked yet, or there is no claim."""
     remember: Callable[[], None] = lambda: None
     """Keeps a yes of the user, for this folder and these claims."""
+    secrets: tuple[Secret, ...] = ()
+    """Every key and token that was read, also those that another layer replaces or that were left out."""
 
     def require_answer(self) -> Self:
         """The same, for a program that cannot ask. Raises SettingsError where claims wait for the user's answer."""
@@ -123,6 +125,12 @@ def load(
         claims,
         trust,
         partial(remember_trust, user_file.parent, workspace, folder),
+        tuple(
+            one.value
+            for source in (*first, *folder, of_user)
+            for one in source.given.values()
+            if isinstance(one.value, Secret)
+        ),
     )
 
 

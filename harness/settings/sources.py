@@ -13,6 +13,7 @@ from harness.regular_file import read_regular
 from harness.secret import Secret
 from harness.settings.fields import Settings
 from harness.settings.price_tables import prices_in_file, prices_in_variable
+from harness.toml_text import toml_of
 
 FLAGS = {
     "fallback_models": "--fallback-model",
@@ -33,8 +34,8 @@ VARIABLES = {
 SECRETS = frozenset({"api_key", "auth_token"})
 
 
-MOST_BYTES = 1_000_000
-"""A larger settings file or .env was not written for us; reading its lines would take minutes."""
+MOST_BYTES = 200_000
+"""A larger settings file or .env was not written for us; reading its lines would take many seconds."""
 
 
 class Layer(Enum):
@@ -121,7 +122,7 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
     """A settings file; a missing one gives nothing. Raises SettingsError, with the line where there is one."""
     try:
         text = read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n") + "\n"
-        data = tomllib.loads(text)  # with a line break, so that an error at the end has a line
+        data = toml_of(text)  # with a line break, so that an error at the end has a line
     except (FileNotFoundError, NotADirectoryError):
         return Source({})
     except OSError as error:

@@ -1,13 +1,13 @@
 """Skills on the disk: folders `NAME` with a file SKILL.md in them."""
 
 import re
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from harness.front_matter import front_matter, one_line
+from harness.regular_file import NotRegularError, read_regular
 
 FILE = "SKILL.md"
 MOST_BYTES = 100_000
@@ -140,12 +140,10 @@ def _text(folder: Path, real: Path, border: Path | None) -> tuple[str, str]:
         return "", f"is left out: its folder leads to {folder}, outside of the project"
     if not real.is_relative_to(folder):
         return "", f"is left out: it leads to {real}, outside of its folder"
-    status = real.stat()
-    if not stat.S_ISREG(status.st_mode):
-        return "", "is left out: it is no regular file"
-    if status.st_size > MOST_BYTES:
-        return "", f"is left out: it has more than {MOST_BYTES:,} bytes; put parts of it into files beside it"
-    data = real.read_bytes()[: MOST_BYTES + 1]
+    try:
+        data = read_regular(real, MOST_BYTES)
+    except NotRegularError as error:
+        return "", f"is left out: it is {error.strerror}; put long parts of a skill into files beside it"
     if b"\0" in data:
         return "", "is left out: it is no text in UTF-8"
     return data.decode("utf-8-sig", "replace"), ""

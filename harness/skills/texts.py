@@ -14,6 +14,8 @@ WIDTHS = (300, 150, 80, 40, 0)
 """Characters of a description; the first width with which all of them fit is taken."""
 MOST_FILES = 50
 """Files of a skill that are listed."""
+MOST_FOLDERS = 500
+"""Folders of a skill in which they are looked for."""
 
 HEAD = """\
 Skills are texts that say how a kind of work is done here. When one fits the task, or the person names it, read it \
@@ -82,7 +84,7 @@ def _files(skill: Skill) -> Iterator[str]:
 
 def _walk(folder: Path) -> Iterator[str]:
     """Paths of the files beside SKILL.md, without hidden ones and without links."""
-    for root, folders, files in os.walk(folder):
+    for root, folders, files in islice(os.walk(folder), MOST_FOLDERS):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(root, name)

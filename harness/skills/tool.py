@@ -6,6 +6,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.events import Json
+from harness.regular_file import read_regular
 from harness.skills.book import SkillBook
 from harness.skills.discovery import Skill
 from harness.skills.texts import list_text, skill_text
@@ -71,7 +72,7 @@ def _file(skill: Skill, name: str) -> str:
         raise ToolError(f"{name} is no file of the skill {skill.name}: it lies outside of {skill.folder}.") from error
     if require_file(path, name) > MOST_BYTES:
         raise ToolError(f"{name} has more than {MOST_BYTES:,} bytes. Use bash with the path {path}.")
-    data = path.read_bytes()
+    data = read_regular(path, MOST_BYTES)
     if b"\0" in data:
         raise ToolError(f"{name} is no text. Use bash with a program that knows the format; it is {path}.")
     return data.decode("utf-8-sig", "replace") or "(the file is empty)"

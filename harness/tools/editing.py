@@ -4,6 +4,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from pydantic import Field
@@ -20,6 +21,10 @@ EDITABLE_BYTES = 20_000_000
 """Larger files are not edited in memory."""
 HINT_LINES = 20_000
 """In longer files the nearest line is not looked for."""
+HINT_CHARACTERS = 400
+"""Longer lines are not compared: that takes the square of their length."""
+MOST_OCCURRENCES = 100
+"""That are counted before an edit is refused because there are several."""
 
 
 class WriteFileArguments(Arguments):
@@ -117,12 +122,13 @@ def plan_edit(context: ToolContext, arguments: EditFileArguments) -> Change:
         old, new = _with_crlf(old), _with_crlf(new)
     if old == new:
         raise ToolError("old_string and new_string are the same, so there is nothing to change.")
-    starts = tuple(_occurrences(text, old))
+    starts = tuple(islice(_occurrences(text, old), MOST_OCCURRENCES))
     if not starts:
         raise ToolError(f"old_string does not occur in {arguments.path}. {_nearest(text, old)}".rstrip())
     if len(starts) > 1 and not arguments.replace_all:
+        times = f"{len(starts)} times{' or more' * (len(starts) == MOST_OCCURRENCES)}"
         raise ToolError(
-            f"old_string occurs {len(starts)} times in {arguments.path}, from lines {_line_numbers(text, starts)}. "
+            f"old_string occurs {times} in {arguments.path}, from lines {_line_numbers(text, starts)}. "
             "Give more of the text around the one you mean, or set replace_all."
         )
     after = text.replace(old, new).encode("utf-8", "surrogateescape")
@@ -219,7 +225,8 @@ def _nearest(text: str, old: str) -> str:
     for number in range(len(lines) - len(wanted) + 1):
         if lines[number : number + len(wanted)] == wanted:
             return f"Line {number + 1} matches but for white space; copy its indentation and line ends exactly."
-    near = get_close_matches(wanted[0], set(lines) - {""}, n=1, cutoff=0.7)
+    short = {line for line in lines if 0 < len(line) <= HINT_CHARACTERS}
+    near = get_close_matches(wanted[0], short, n=1, cutoff=0.7) if len(wanted[0]) <= HINT_CHARACTERS else []
     if not near:
         return ""
     number = lines.index(near[0])

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, TextIO
 
+from harness.regular_file import open_regular
 from harness.ui.plain import Plain
 
 SIGN = "> "
@@ -82,7 +83,7 @@ def _readline(history: Path) -> bool:
     except ImportError:  # not part of every Python
         return False
     readline.set_history_length(REMEMBERED)
-    with suppress(OSError):  # none yet, or not readable: editing works without
+    with suppress(OSError), open_regular(history):  # none yet, or not readable: editing works without
         readline.read_history_file(history)
     return True
 

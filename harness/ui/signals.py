@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 HEEDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 8.0
@@ -54,18 +55,34 @@ class Signalled:
 
 @contextmanager
 def heeding() -> Iterator[Signalled]:
-    """Heed signals for the current task as long as the block lasts."""
+    """Heed signals for the current task as long as the block lasts. One that comes too late for that is sent again
+    to whoever heeded signals before."""
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("signals are heeded from within a task")
     signalled = Signalled(task)
     loop = asyncio.get_running_loop()
+    unheeded: list[int] = []
+
+    def arrive(number: int, frame: FrameType | None) -> None:
+        unheeded.append(number)
+        loop.call_soon_threadsafe(heed)
+
+    def heed() -> None:
+        while unheeded:
+            signalled.receive(unheeded.pop(0))
+
     before = {number: signal.getsignal(number) for number in HEEDED}
     for number in HEEDED:
-        loop.add_signal_handler(number, signalled.receive, number)
+        loop.add_signal_handler(number, heed)  # wakes the loop
+        signal.signal(number, arrive)  # the loop alone forgets what comes after it has run for the last time
     try:
         yield signalled
     finally:
         for number, handler in before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)
+        late, unheeded[:] = unheeded[:], []
+        for one in late:
+            if callable(before[signal.Signals(one)]):
+                signal.raise_signal(one)

@@ -492,3 +492,21 @@ async def test_loopback_is_safe_from_the_environment_and_stderr_stays_empty() ->
 @pytest.mark.parametrize(("address", "remote"), [("https://api.example.com", True), ("http://127.0.0.1:8000", False)])
 async def test_a_client_knows_whether_its_server_is_elsewhere(address: str, remote: bool) -> None:
     assert ModelClient(checked(address, api_key="sk-1", origin="test")).remote is remote
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(None, "No such file or directory"), ("no PEM", "it holds no certificates")]
+)
+async def test_certificates_that_cannot_be_read_are_named_with_their_variable(
+    content: str | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ca.pem"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    client = ModelClient(checked("https://127.0.0.1:9", api_key="sk-test-1234", origin="a test"))
+    fault = await sent(client)
+    assert isinstance(fault, Fault)
+    assert (fault.kind, fault.should_retry) == (FaultKind.TLS, False)
+    assert f"SSL_CERT_FILE={file} cannot be read ({why})" in fault.message
+    await client.aclose()

@@ -92,8 +92,8 @@ async def post(
     address = urlsplit(base_url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     content = body if isinstance(body, bytes) else json.dumps(REQUEST if body is None else body).encode()
-    lines = [f"{method} {path} HTTP/1.1", "host: test", "connection: close", f"content-length: {len(content)}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+    own = {"host": address.netloc, "connection": "close", "content-length": str(len(content))}
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in (own | headers).items())]
     raw = bytearray()
     try:
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + content)

@@ -195,10 +195,11 @@ async def test_what_this_server_does_not_have_is_named(path: str) -> None:
 
 async def test_headers_that_come_in_several_lines_are_one() -> None:
     content = json.dumps(request()).encode()
-    lines = ["POST /v1/messages HTTP/1.1", "host: x", f"content-length: {len(content)}", "connection: close"]
-    lines += [f"{name}: {value}" for name, value in HEADERS.items()]
-    lines += ["anthropic-beta: pdfs-2024-09-25", "anthropic-beta: nonsense-1"]
     async with PracticeServer(Echo()) as server:
+        host = "{}:{}".format(*_address(server))
+        lines = ["POST /v1/messages HTTP/1.1", f"host: {host}", f"content-length: {len(content)}", "connection: close"]
+        lines += [f"{name}: {value}" for name, value in HEADERS.items()]
+        lines += ["anthropic-beta: pdfs-2024-09-25", "anthropic-beta: nonsense-1"]
         reader, writer = await asyncio.open_connection(*_address(server))
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + content)
         answer = await reader.read()
@@ -223,7 +224,7 @@ async def test_requests_are_recorded_with_their_connection() -> None:
     async with PracticeServer(Echo(), on_exchange=exchanges.append) as server:
         reader, writer = await asyncio.open_connection(*_address(server))
         for _ in range(2):
-            writer.write(_bytes(request(stream=False)))
+            writer.write(_bytes(server, request(stream=False)))
             await reader.readuntil(b"}}")
         writer.close()
         await post(server.base_url)
@@ -246,7 +247,7 @@ async def test_a_client_that_goes_away_ends_the_reply_at_once() -> None:
     script = Script((Step(Play(ScriptedReply(say("x").parts, delay_s=60))),))
     async with PracticeServer(script=script, on_exchange=lambda exchange: over.set()) as server:
         _, writer = await asyncio.open_connection(*_address(server))
-        writer.write(_bytes(request()))
+        writer.write(_bytes(server, request()))
         await asyncio.sleep(0.05)
         writer.close()
         async with asyncio.timeout(0.5):
@@ -325,9 +326,8 @@ def _address(server: PracticeServer) -> tuple[str, int]:
     return host, int(port)
 
 
-def _bytes(body: Any) -> bytes:
+def _bytes(server: PracticeServer, body: Any) -> bytes:
     content = json.dumps(body).encode()
-    headers = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
-    return (
-        f"POST /v1/messages HTTP/1.1\r\nhost: x\r\n{headers}content-length: {len(content)}\r\n\r\n".encode() + content
-    )
+    own = {"host": server.base_url.removeprefix("http://"), "content-length": str(len(content))}
+    headers = "".join(f"{name}: {value}\r\n" for name, value in (own | HEADERS).items())
+    return f"POST /v1/messages HTTP/1.1\r\n{headers}\r\n".encode() + content

@@ -303,7 +303,7 @@ def test_a_pipe_or_a_flood_in_place_of_a_file_is_refused_at_once(place: Place, n
         place.load()
     file.unlink()
     file.write_text("A=1\n" * 300_000)
-    with pytest.raises(SettingsError, match=f"{name} cannot be read: larger than 1,000,000 bytes"):
+    with pytest.raises(SettingsError, match=f"{name} cannot be read: larger than 200,000 bytes"):
         place.load()
 
 

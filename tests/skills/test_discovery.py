@@ -80,7 +80,7 @@ def test_what_cannot_be_read_is_left_out_and_told(folders: Folders) -> None:
     assert names(book) == ["good"]
     for part in (
         "missing",
-        "no regular file",
+        "not a regular file",
         "100,000 bytes",
         "no text in UTF-8",
         "it says nothing",

@@ -1,11 +1,12 @@
 """The app in a browser, over real sockets and with real processes. The browser itself: test_serve_browser.py."""
 
+import json
 import re
 import signal
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import psutil
 import pytest
@@ -178,13 +179,40 @@ async def test_what_no_page_sends_changes_nothing(server: WebServer, session: Cl
         await page.sees("typed g")
 
 
-async def test_what_is_no_json_ends_the_page_and_its_app(server: WebServer, session: ClientSession) -> None:
+ODD_FRAMES = {
+    "half an object": "{",
+    "nothing": "",
+    "deep": "[" * 100_000,
+    "a long number": "[" + "9" * 100_000 + "]",
+    "large": json.dumps(["stdin", "x" * 8_000_000]),
+}
+
+
+@pytest.mark.parametrize("name", ODD_FRAMES)
+async def test_what_is_no_json_or_too_large_ends_the_page_and_its_app_without_a_traceback(
+    server: WebServer, session: ClientSession, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async with opened(session, server.link) as page:
         await page.sees("size 60 by 20")
         apps = apps_of(APP)
-        await page.websocket.send_str("{")
+        with suppress(ConnectionError):  # the server does not wait for the end of what is too large
+            await page.websocket.send_str(ODD_FRAMES[name])
         await page.is_closed()
     await gone(*apps)
+    assert not [record for record in caplog.records if record.exc_info or "\n" in record.getMessage()]
+    async with opened(session, server.link) as another:
+        await another.sees("size 60 by 20")
+
+
+async def test_another_version_of_the_protocol_is_refused_before_an_app_begins(
+    server: WebServer, session: ClientSession
+) -> None:
+    address = origin_of(server.link)
+    own = {"Origin": address, "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": "x" * 22 + "=="}
+    for headers in ({"Sec-WebSocket-Version": "99"}, {"Sec-WebSocket-Version": ""}, {"Upgrade": "h2c"}):
+        async with session.get(f"{address}/ws", headers=own | headers) as answer:
+            assert answer.status == 400
+    assert not apps_of(APP)
 
 
 async def test_closing_the_page_ends_its_app_and_no_other(server: WebServer, session: ClientSession) -> None:

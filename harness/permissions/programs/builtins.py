@@ -29,7 +29,9 @@ def _test(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 
     The number of words decides how bash reads them, so that a word that may be none, or several, is not in the grammar.
     """
-    if any(word.split or word.kind not in (WordKind.LITERAL, WordKind.UNKNOWN) for word in words):
+    if any(
+        word.split or (word.kind is WordKind.GLOB and not word.single) or word.kind is WordKind.PIPE for word in words
+    ):
         return None
     if words and words[0].text == "!" and len(words) in (3, 4):
         words = words[1:]
@@ -70,7 +72,10 @@ def _tested(program: Program, words: tuple[Word, ...], *, computes: bool) -> Par
             roles = [Role.TEXT] * 3
         case _:
             return None
-    if any(role is Role.LIST and word.kind is not WordKind.LITERAL for role, word in zip(roles, words, strict=True)):
+    if any(
+        role is Role.LIST and not (word.kind is WordKind.LITERAL or word.single)
+        for role, word in zip(roles, words, strict=True)
+    ):
         return None
     uses = tuple(Use(role, word) for role, word in zip(roles, words, strict=True))
     return Parsed(program, operands=words, uses=uses)
@@ -134,8 +139,10 @@ def _prints(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         words = words[1:]
     elif words and words[0].text.startswith("-"):
         return None
-    if not words or words[0].kind is not WordKind.LITERAL or re.search(r"%[^A-Za-z%]*[hlLjzqt]*n", words[0].text):
+    if not words or words[0].kind is not WordKind.LITERAL:
         return None
+    if re.search(r"%[^A-Za-z%]*[hlLjzqt]*n|%[^A-Za-z%]*(?:[0-9]{5}|\*)", words[0].text):
+        return None  # also a width that fills the memory
     return _says(program, words)
 
 

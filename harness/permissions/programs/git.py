@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
-from harness.git_safety import harmless_setting
+from harness.git_safety import SIGNATURE, harmless_setting
 from harness.permissions.names import names
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use, parse
 from harness.permissions.shell.words import Word, WordKind
@@ -60,6 +60,7 @@ def global_options(words: tuple[Word, ...]) -> GlobalOptions:
         if word.known and word.text in _PLAIN:
             continue
         if word.known and word.text in _SHOWING:
+            plain = plain and value is None  # --help with a word opens a manual
             return GlobalOptions((), tuple(folders), showing=True, plain=plain, elsewhere=elsewhere, opaque=opaque)
         if word.known and word.text == "-C" and value is not None:
             folders.append(value)
@@ -100,7 +101,8 @@ def _git(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     folder = _folder(given.folders)
     if any(use.word.kind is WordKind.GLOB for use in parsed.uses):
         return None  # the shell looks for it in the current folder, git for what was found in another one
-    moved = [Use(use.role, _within(folder, use.word)) for use in parsed.uses if use.role is not Role.TEXT]
+    moving = [use for use in parsed.uses if use.role is not Role.TEXT and use is not CONFIG_FILE]
+    moved = [Use(use.role, _within(folder, use.word)) for use in moving]
     from_top = [use for use in parsed.uses if use.top]
     return replace(parsed, folder=folder, uses=(Use(Role.READ, folder), *moved, *from_top))
 
@@ -127,11 +129,12 @@ _WILDCARD = re.compile(r"[*?\[\\]")
 _MAGIC = re.compile(r":\(([^)]*)\)|:[/!^]+:?")
 _CERTAIN = re.compile(r"\.?/|\.\.?(/|$)|.*(/$|[*?\[])", re.DOTALL)
 """What no revision looks like."""
-_SIGNED = re.compile(r"%[-+ ]?G|signature", re.IGNORECASE)
-"""A part of a format for which git runs gpg."""
 _OBJECT = re.compile(r"[^:{}]*:(?![/!^(])[^{}]+", re.DOTALL)
 """A file or folder of a revision, or of the index."""
-_HEAD = re.compile(r"(HEAD|@)([~^@].*)?|.*\.\..*", re.DOTALL)
+_FILE = re.compile(r":|^[0-9a-f]{4,64}$", re.IGNORECASE)
+"""A part of the name of an object that may be a file."""
+_REVISION = re.compile(r"(HEAD|@)([~^@][^/]*)?|[^/]*[^./]\.\.\.?[^./].*", re.DOTALL)
+"""HEAD and what counts from it, and ranges. A folder of that name is not thought of."""
 
 
 def _paths(word: Word) -> Iterator[tuple[Word, bool]]:
@@ -184,6 +187,10 @@ class _Shown:
     """Without a path it is about the whole repository, not only about the current folder."""
     skips: int = 0
     """Operands in front that are text."""
+    objects: bool = False
+    """It shows a file or folder of a revision (HEAD:src) by itself, and does not compare it."""
+    paths: bool = True
+    """Operands may be paths that limit it; False: all are names of objects, behind a -- too."""
 
 
 def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -191,7 +198,7 @@ def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | 
     parsed = parse(replace(program, parser=None), words)
     if parsed is None:
         return None
-    operands = parsed.operands[0 if parsed.has(program.unless) else shown.skips :]
+    operands = parsed.operands[0 if parsed.has(program.unless) else _certain(shown.skips, parsed.operands) :]
     if not program.permutes:
         operands = tuple(word for word in operands if word != _DASHES)
     if any(word.kind is WordKind.GLOB and ":" in word.text for word in operands):
@@ -205,27 +212,36 @@ def _read(shown: _Shown, program: Program, words: tuple[Word, ...]) -> Parsed | 
         if name == "-L" and value is not None and ":" in value.text:
             uses += [Use(Role.READ, path, top) for path, top in _paths(value) if path != value]
     if content and shown.whole is not None:
-        uses += _limits(shown.whole, operands, len(operands) - _behind_dashes(parsed, words), shown.everywhere)
+        uses += _limits(shown, shown.whole, operands, len(operands) - _behind_dashes(parsed, words))
     return replace(parsed, program=program, uses=tuple(uses))
 
 
-def _limits(whole: Role, operands: tuple[Word, ...], dashes: int, everywhere: bool) -> Iterator[Use]:
+def _certain(skips: int, operands: tuple[Word, ...]) -> int:
+    """How many operands are text in front: a file pattern may be more than one word."""
+    return skips if all(word.kind is not WordKind.GLOB for word in operands[:skips]) else 0
+
+
+def _limits(shown: _Shown, whole: Role, operands: tuple[Word, ...], dashes: int) -> Iterator[Use]:
     """The files whose content is shown; everything where no operand is certain to limit it.
 
     `dashes`: how many operands stand before the --.
     """
     limited, commits = False, not operands
     for number, word in enumerate(operands):
-        if number < dashes and _OBJECT.fullmatch(word.text):
+        before = number < dashes or not shown.paths
+        if "\0" in word.text:  # it stands for the output of another command
+            yield Use(whole, word)
+            commits = True
+        elif shown.objects and before and _OBJECT.fullmatch(word.text):
             yield from (Use(whole, path, top) for path, top in _paths(word))
         elif (limit := _limit(word)) is not None:
             yield Use(whole, *limit)
-            certain = number >= dashes or _CERTAIN.match(word.text) is not None
+            certain = shown.paths and (not before or _CERTAIN.match(word.text) is not None)
             limited, commits = limited or certain, commits or not certain
         else:
             commits = True
     if commits and not limited:
-        yield Use(whole, HERE, everywhere)
+        yield Use(whole, HERE, shown.everywhere)
 
 
 def _always(parsed: Parsed) -> bool:
@@ -252,10 +268,15 @@ def _shows_patches_unless_names(parsed: Parsed) -> bool:
     return parsed.has(_PATCHES) or not parsed.has(_NAMES)
 
 
+def _shows_objects(parsed: Parsed) -> bool:
+    """show prints the content of a file by its object, whatever else it is to show of commits."""
+    return _shows_patches_unless_names(parsed) or any(_FILE.search(word.text) for word in parsed.operands)
+
+
 def _runs_no_gpg(parsed: Parsed) -> bool:
     """No format of it asks for a signature."""
     return not any(
-        value is not None and _SIGNED.search(value.text)
+        value is not None and SIGNATURE.search(value.text)
         for name, value in parsed.options
         if name in ("--format", "--pretty", "--sort")
     )
@@ -336,7 +357,7 @@ def _diff(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     outside = parsed.has("--no-index")
     if outside and len(parsed.operands) != 2:
         return None
-    if outside or (len(parsed.operands) == 2 and not any(_HEAD.fullmatch(word.text) for word in parsed.operands)):
+    if outside or (len(parsed.operands) == 2 and not any(_REVISION.fullmatch(word.text) for word in parsed.operands)):
         return replace(parsed, uses=(*parsed.uses, *(Use(Role.TREE, word) for word in parsed.operands)))
     return parsed
 
@@ -348,7 +369,7 @@ def _grep(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     parsed = _SEARCHED(program, words)
     if parsed is None or not parsed.has(_GREP_TREE):
         return parsed
-    operands = parsed.operands if parsed.has(program.unless) else parsed.operands[1:]
+    operands = parsed.operands[0 if parsed.has(program.unless) else _certain(1, parsed.operands) :]
     return replace(parsed, uses=(*parsed.uses, *(Use(Role.TREE, word) for word in operands or (HERE,))))
 
 
@@ -383,13 +404,16 @@ def _shows_a_plain_setting(parsed: Parsed) -> bool:
 
 
 CONFIG_FILE = Use(Role.READ, Word(".git/config"), top=True)
-"""The use of a command that prints addresses of the repository's configuration."""
+"""The use of a command that prints addresses of the repository's configuration, which may hold a password."""
 
 
-def _shows_addresses(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """What prints addresses of the repository's settings, which may hold a password: as good as reading them."""
+_BISECT_LOG = Use(Role.READ, Word(".git/BISECT_LOG"), top=True)
+
+
+def _shows_file(use: Use, program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    """What prints a part of a file of git: as good as reading it."""
     parsed = parse(replace(program, parser=None), words)
-    return None if parsed is None else replace(parsed, program=program, uses=(*parsed.uses, CONFIG_FILE))
+    return None if parsed is None else replace(parsed, program=program, uses=(*parsed.uses, use))
 
 
 def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -418,7 +442,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             maybe="u M --porcelain --untracked-files --ignored --ignore-submodules --column --find-renames",
             reads="--pathspec-from-file",
             operands=_TEXT,
-            parser=_NAMED,
+            parser=partial(_read, _Shown(lambda parsed: parsed.has("v --verbose"))),
         ),
         "diff": _difference(_diff, "--cached --staged --merge-base --base --ours --theirs --no-index"),
         "diff-tree": _difference(
@@ -428,7 +452,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
         "diff-files": _difference(_PATCHED, "c q --base --ours --theirs"),
         "log": _history(_PATCHED),
         "whatchanged": _history(_PATCHED),
-        "show": _history(_DIFFED),
+        "show": _history(partial(_read, _Shown(_shows_objects, objects=True))),
         "range-diff": Program(
             flags=_DIFF + "--no-dual-color --left-only --right-only",
             texts=_DIFF_TEXTS + "--creation-factor",
@@ -495,7 +519,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             flags="t s e p --mailmap --no-mailmap --use-mailmap --no-use-mailmap",
             operands=_TEXT,
             most=2,
-            parser=partial(_read, _Shown(lambda parsed: not parsed.has("t s e"))),
+            parser=partial(_read, _Shown(lambda parsed: not parsed.has("t s e"), objects=True, paths=False)),
         ),
         "grep": Program(
             flags="a i I r w v h H E G P F n l L z o c p W q --cached --no-index --untracked --no-exclude-standard "
@@ -568,13 +592,14 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             flags="v --verbose",
             subcommands={"get-url": Program(flags="--push --all", operands=_TEXT, most=1)},
             bare=True,
-            parser=_shows_addresses,
+            parser=partial(_shows_file, CONFIG_FILE),
         ),
         "stash": Program(
             subcommands={
                 "list": _history(_PATCHED),
                 "show": _difference(
-                    partial(_read, _Shown(_always)), "--include-untracked --only-untracked --no-include-untracked"
+                    partial(_read, _Shown(_always, paths=False)),
+                    "--include-untracked --only-untracked --no-include-untracked",
                 ),
             }
         ),
@@ -592,7 +617,7 @@ _LOOKING: Mapping[str, Program] = MappingProxyType(
             subcommands={"list": Program(operands=_TEXT, most=1), "show": Program(operands=_TEXT, most=1)},
             bare=True,
         ),
-        "bisect": Program(subcommands={"log": Program(operands=())}),
+        "bisect": Program(subcommands={"log": Program(operands=(), parser=partial(_shows_file, _BISECT_LOG))}),
         "submodule": Program(
             flags="q --quiet --cached",
             subcommands={"status": Program(flags="--cached --recursive", operands=_TEXT, parser=_NAMED)},

@@ -57,6 +57,10 @@ class _Gathered:
     unknown: bool = False
     pipe: bool = False
     split: bool = False
+    patterned: bool = False
+    """It has a file pattern that is written in it."""
+    valued: bool = False
+    """It has a file pattern that is the value of a variable."""
     home: str = ""
     """A value that begins with the home folder."""
     listed_by: tuple[Simple, ...] = ()
@@ -66,6 +70,7 @@ class _Gathered:
             self.chars += [(char, QUOTED) for char in text] or [("", QUOTED)]
         else:
             self.chars += [(char, char) for char in text]
+            self.patterned = self.patterned or text in ("*", "?", "[")
 
     def expand(self, text: str, *, quoted: bool = False) -> None:
         self.chars.append((text, EXPANDED))
@@ -77,6 +82,7 @@ class _Gathered:
         if value.kind is WordKind.GLOB and not value.home:
             self.chars += [(char, char if char in "*?[]" else QUOTED) for char in value.text]
             self.split = self.split or not quoted
+            self.valued = True
         elif value.kind is WordKind.LITERAL and (quoted or _PLAIN.fullmatch(value.text)):
             self.home = value.text if value.home else self.home
             self.add(value.text, quoted=True)
@@ -312,20 +318,24 @@ def _words(gathered: _Gathered) -> list[Word]:
     shape = "".join(shape for _, shape in gathered.chars)
     if gathered.pipe:
         return [Word(text, WordKind.PIPE)]
+    if gathered.unknown and re.search(r"\{.*\.\..*\}", shape, re.DOTALL):
+        raise Unreadable("it has a range in braces that is not plain")
     if gathered.unknown:
         lines = gathered.listed_by if gathered.alone else ()
         return [Word(text, WordKind.UNKNOWN, split=gathered.split or "{" in shape, listed_by=lines)]
     if gathered.home:
         return [Word(text, home=True) if text == gathered.home else Word(text, WordKind.UNKNOWN)]
     if not _BRACES.search(shape):
-        return [_word(gathered.chars, gathered.split)]
+        return [_word(gathered.chars, gathered)]
+    if "$" in shape:
+        raise Unreadable("a $ stands beside braces, which may make the name of a variable of it")
     made = _braces(gathered.chars)
     if made is None:
         return [Word(text, WordKind.UNKNOWN, split=True)]
-    return [_word(chars, gathered.split) for chars in made if chars]
+    return [_word(chars, gathered) for chars in made if chars]
 
 
-def _word(chars: list[_Char], split: bool) -> Word:
+def _word(chars: list[_Char], whole: _Gathered) -> Word:
     """A word in which nothing is expanded but a ~ and file patterns."""
     text, shape = "".join(text for text, _ in chars), "".join(shape for _, shape in chars)
     if _TILDE_IN_ASSIGNMENT.match(shape):
@@ -335,7 +345,9 @@ def _word(chars: list[_Char], split: bool) -> Word:
         if shape not in ("~",) and not shape.startswith("~/"):
             return Word(text, WordKind.UNKNOWN)
         home = True
-    return Word(text, WordKind.GLOB if _PATTERN.search(shape) else WordKind.LITERAL, home, split)
+    if not _PATTERN.search(shape):
+        return Word(text, WordKind.LITERAL, home)
+    return Word(text, WordKind.GLOB, home, whole.split, whole.valued and not (whole.split or whole.patterned))
 
 
 def _braces(chars: list[_Char]) -> list[list[_Char]] | None:
@@ -351,12 +363,15 @@ def _braces(chars: list[_Char]) -> list[list[_Char]] | None:
         return None
     inner: list[list[_Char]] = []
     if len(parts) == 1:
-        found = _RANGE.fullmatch("".join(shape for _, shape in parts[0]))
+        written = "".join(shape for _, shape in parts[0])
+        found = _RANGE.fullmatch(written)
+        if found is None and ".." in written:
+            raise Unreadable("it has a range in braces that is not plain")
         if found is None:
             return None
         first, last = int(found[1]), int(found[2])
         if abs(last - first) >= MOST_WORDS:
-            return None
+            raise Unreadable(f"braces make more than {MOST_WORDS} words of one")
         step = 1 if last >= first else -1
         inner = [[(char, QUOTED) for char in str(number)] for number in range(first, last + step, step)]
     else:
@@ -366,8 +381,10 @@ def _braces(chars: list[_Char]) -> list[list[_Char]] | None:
                 return None
             inner += made
     rest = _braces(chars[end + 1 :])
-    if rest is None or len(inner) * len(rest) > MOST_WORDS:
+    if rest is None:
         return None
+    if len(inner) * len(rest) > MOST_WORDS:
+        raise Unreadable(f"braces make more than {MOST_WORDS} words of one")
     return [[*chars[:begin], *one, *other] for one in inner for other in rest]
 
 
@@ -390,5 +407,9 @@ def _parts(chars: list[_Char], begin: int) -> tuple[list[list[_Char]], int | Non
 
 
 def unquoted(word: Word) -> Word:
-    """The same word where the shell expands no file patterns."""
-    return replace(word, kind=WordKind.LITERAL) if word.kind is WordKind.GLOB else word
+    """The same word where the shell splits nothing and expands no file patterns."""
+    if word.kind is not WordKind.GLOB:
+        return replace(word, split=False)
+    if word.split or word.single:
+        return replace(word, split=False, single=True)
+    return replace(word, kind=WordKind.LITERAL)

@@ -83,8 +83,12 @@ def read_line(line: str, dialect: Dialect = BASH) -> tuple[Simple, ...]:
         raise Unreadable(f"it is longer than {LONGEST:,} characters")
     first = _Line(dialect)
     found = _read(line, first)
-    loops = frozenset() if any(map(_assigns, found)) else _loops(first.loops - first.nested, found)
-    return _read(line, _Line(dialect, loops)) if loops else found
+    loops = _loops(first.loops - first.nested, found)
+    if not loops:
+        return found
+    # What assigns a variable in a way that shows only when the shell has run, shows here with the words for the loops.
+    known = _read(line, _Line(dialect, loops))
+    return found if any(map(_assigns, known)) else known
 
 
 def _read(line: str, whole: "_Line") -> tuple[Simple, ...]:
@@ -117,13 +121,23 @@ def _assigns(simple: Simple) -> bool:
     return (
         simple.program is None
         or simple.program in _ASSIGNING
-        or (simple.program == "printf" and not (len(words) > 1 and words[1].known and words[1].text[:1] != "-"))
-        or (
-            simple.program == "set"
-            and not all(re.fullmatch(r"[-+][eux]+|[-+]e?u?x?o|pipefail", one.text) for one in words[1:])
-        )
-        or (simple.program in ("test", "[") and any(one.text in ("-v", "-R") or not one.known for one in words[1:]))
+        or (simple.program == "printf" and not _prints(words[1:]))
+        or (simple.program == "set" and not all(re.fullmatch(r"[-+][eux]*o?|pipefail", one.text) for one in words[1:]))
+        or (simple.program in ("test", "[") and not _tests(words[1:]))
     )
+
+
+def _prints(words: tuple[Word, ...]) -> bool:
+    """A printf with neither -v nor %n, which assign a variable."""
+    return bool(words) and words[0].known and re.match(r"-|(?s:.*)%[^A-Za-z%]*[hlLjzqt]*n", words[0].text) is None
+
+
+def _tests(words: tuple[Word, ...]) -> bool:
+    """A test without -v, which computes a subscript: no word may turn out to be one."""
+    return all(
+        word.text not in ("-v", "-R") and not word.split and (word.kind is not WordKind.GLOB or word.single)
+        for word in words
+    ) and (all(word.kind is not WordKind.UNKNOWN for word in words) or not any("[" in word.text for word in words))
 
 
 def _loops(names: set[str], found: tuple[Simple, ...]) -> frozenset[str]:

@@ -334,7 +334,11 @@ _DURATION = r"[0-9.]+[smhd]?"
 
 _WRAPPERS: Mapping[str, _Wrapper] = MappingProxyType(
     {
-        "env": _Wrapper("i0v --ignore-environment --null --debug", "u --unset"),
+        "env": _Wrapper(
+            "i0v --ignore-environment --null --debug",
+            "u --unset",
+            acts="iu --ignore-environment --unset",  # what makes git safe is among the variables
+        ),
         "nice": _Wrapper("0123456789", "n --adjustment"),
         "sudo": _Wrapper(
             "nEHSbkAP --non-interactive --set-home --background --stdin --askpass",
@@ -358,7 +362,7 @@ _WRAPPERS: Mapping[str, _Wrapper] = MappingProxyType(
         "taskset": _Wrapper("c --cpu-list", own=_SLICE),
         "command": _Wrapper("p"),
         "builtin": _Wrapper(),
-        "exec": _Wrapper("cl", "a"),
+        "exec": _Wrapper("cl", "a", acts="c"),
         "caffeinate": _Wrapper("dimsu", "tw"),
         "busybox": _Wrapper(transparent=False),
         "toybox": _Wrapper(transparent=False),
@@ -389,7 +393,8 @@ def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterat
             return
         rest = rest[1:]
     assignments: tuple[Assignment, ...] = ()
-    if name == "env" and rest and rest[0].known and rest[0].text == "-":
+    emptied = name == "env" and bool(rest) and rest[0].known and rest[0].text == "-"
+    if emptied:
         rest = rest[1:]
     if name in ("env", "sudo"):
         assignments, rest = _environment(rest)
@@ -399,7 +404,7 @@ def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterat
     if not rest:
         yield Run(simple)
         return
-    yield Run(simple, transparent=wrapper.transparent and not found.has(wrapper.acts))
+    yield Run(simple, transparent=wrapper.transparent and not found.has(wrapper.acts) and not emptied)
     inner = _with_input(simple, rest, found) if wrapper.adds else tuple(rest)
     limited = wrapper.own is _DURATION and bool(re.fullmatch(r"0*[1-9]\d{0,3}[sm]?", found.rest[0].text))  # 0: never
     within = Simple(inner, assignments, (), simple.repeated, _written(rest), simple.fed_by, simple.variables)
@@ -627,6 +632,12 @@ _GIT_SETTINGS = re.compile(
 """Settings that make git run nothing else."""
 
 
+def _names_a_command(key: str) -> bool:
+    """A setting that may hold a command, which another git command runs."""
+    begins = ("alias.", "core.", "filter.", "diff.", "merge.", "credential.", "url.", "include", "gpg.", "sequence.")
+    return key.lower().startswith((*begins, "difftool.", "mergetool.", "pager.")) and not _GIT_SETTINGS.match(key)
+
+
 def _git(simple: Simple, at: _Depth) -> Iterator[Run]:
     """git, whose settings may name commands, and of whose subcommands some run others."""
     found = _GIT_OPTIONS.read(simple.words[1:])
@@ -639,8 +650,7 @@ def _git(simple: Simple, at: _Depth) -> Iterator[Run]:
         case ["bisect", "run"]:
             yield Run(simple)
             if texts[2:]:
-                inner = _through(_inner(simple, found.rest[2:]), at.deeper())
-                yield from (replace(run, inside=True) for run in inner)
+                yield from _through(_inner(simple, found.rest[2:]), at.deeper())
         case ["submodule", _] if "foreach" in texts:
             words = found.rest[texts.index("foreach") + 1 :]
             while words and words[0].known and words[0].text in ("--recursive", "-q", "--quiet"):
@@ -653,10 +663,13 @@ def _git(simple: Simple, at: _Depth) -> Iterator[Run]:
                 yield Run(simple, opaque=True)
             else:
                 yield from _line(simple, _written(words), at.deeper(PORTABLE), transparent=False)
-        case ["rebase", *_]:
-            yield from _carried(simple, "x --exec", replace(at, tried=True))
-        case ["difftool", *_]:
-            yield from _carried(simple, "x --extcmd", replace(at, tried=True))
+        case ["rebase" | "difftool", *_]:
+            texts_of = "x --exec" if texts[0] == "rebase" else "x --extcmd"
+            for run in _carried(simple, texts_of, replace(at, tried=True)):
+                yield replace(run, inside=False, perhaps=False)
+        case ["config", *_]:
+            named = [text for text in texts[1:] if not text.startswith("-")]
+            yield Run(simple, opaque=len(named) > 1 and any(map(_names_a_command, named)))
         case ["filter-branch" | "for-each-repo", *_]:
             yield Run(simple, opaque=True)
         case _:

@@ -38,6 +38,8 @@ class Word:
     split: bool = False
     """It comes from a variable without quotes, so that a blank in the name of a file makes two words of it, and a * in
     it is a file pattern once more. Where it is unknown: it may be several words, or none, and file patterns."""
+    single: bool = False
+    """A file pattern that is one word for each file: the variable of a loop over files, in quotes."""
     listed_by: tuple["Simple", ...] = ()
     """The whole word is the output of this one pipeline, without quotes: one word for each line or blank. What xargs
     adds is marked so, too: there quotes and backslashes are taken away, and no file pattern is expanded."""

@@ -109,7 +109,7 @@ class Controller:
         """What can be completed in this session, and the prompts of earlier days."""
         prompt = self._app.prompt
         early = prompt.history.prompts
-        prompt.history = PromptHistory(session.state_folder / PROMPTS)
+        prompt.history = PromptHistory(session.state_folder / PROMPTS, session.masked)
         for text in early:
             prompt.history.add(text)
         self._app.commands = command_candidates((*COMMANDS.values(), *SCREEN_COMMANDS.values()), session)

@@ -3,13 +3,17 @@
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from harness.regular_file import read_regular
 
 MOST_PROMPTS = 1_000
 """Prompts that are kept."""
 COMPACTED_ABOVE = 2 * MOST_PROMPTS
 """Lines of the file above which it is written anew."""
+MOST_BYTES = 100_000_000
+"""Of a file that is read."""
 MOST_CHARACTERS = 100_000
 """A longer prompt is known in this run alone, so that the file stays quick to read."""
 
@@ -21,9 +25,10 @@ class PromptHistory:
     read or written is told once, by `problem`, and the history of this run goes on in memory.
     """
 
-    def __init__(self, file: Path | None) -> None:
-        """Nothing is read yet; None: a history that is kept nowhere."""
+    def __init__(self, file: Path | None, masked: Callable[[str], str] = str) -> None:
+        """Nothing is read yet; None: a history that is kept nowhere. `masked` takes keys out of what is written."""
         self._file = file
+        self._masked = masked
         self._prompts: list[str] | None = None
         self._lines = 0
         self._torn = False
@@ -49,7 +54,7 @@ class PromptHistory:
         del prompts[:-MOST_PROMPTS]
         if self._file is not None and len(prompt) <= MOST_CHARACTERS:
             try:
-                self._append(self._file, prompt)
+                self._append(self._file, self._masked(prompt))
                 if self._lines > COMPACTED_ABOVE:
                     self._compact(self._file)
             except OSError as error:
@@ -69,7 +74,7 @@ class PromptHistory:
 
     def _prompts_in(self, file: Path) -> list[str]:
         try:
-            lines = file.read_bytes().split(b"\n")
+            lines = read_regular(file, MOST_BYTES).split(b"\n")
         except FileNotFoundError:
             return []
         self._lines = len(lines) - 1
@@ -84,7 +89,7 @@ class PromptHistory:
     def _append(self, file: Path, prompt: str) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         data = (b"\n" if self._torn else b"") + _line_of(prompt)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)
         try:
             self._torn = os.write(descriptor, data) < len(data)
         finally:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from harness.threads import in_thread
 from harness.ui.app.app import HarnessApp
 from harness.ui.app.terminal_driver import give_up
 
@@ -51,7 +52,7 @@ def _say(text: str, err: TextIO) -> None:
 
 async def _begin(options: Namespace, flags: Mapping[str, object], app: HarnessApp) -> "Controller":
     """Import what is heavy, read the settings, open the session."""
-    loaded, reread, log, said = await asyncio.to_thread(_prepared, options, flags)
+    loaded, reread, log, said = await in_thread(partial(_prepared, options, flags))
     from harness.session import Opening
     from harness.ui.app.controller import Controller
 

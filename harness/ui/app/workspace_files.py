@@ -4,6 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
+from harness.threads import in_thread
+
 KNOWN_FOR_S = 5.0
 """Seconds after which the files are read again, at the next time somebody asks."""
 
@@ -38,7 +40,7 @@ class WorkspaceFiles:
 
     async def _refresh(self) -> None:
         try:
-            known = await asyncio.to_thread(lambda: with_folders(self._read()))
+            known = await in_thread(lambda: with_folders(self._read()))  # a tree without an end is given up at the end
         finally:
             self._read_at, self._reading = self._clock(), None
         if known != self._known:

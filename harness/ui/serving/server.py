@@ -16,7 +16,7 @@ from typing import Self
 from urllib.parse import quote
 
 import textual_serve
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 from aiohttp.typedefs import Handler
 
 from harness.ui.serving.app_process import AppProcess, Drawn, FileOffered, OpenUrl, Patience
@@ -152,11 +152,17 @@ class WebServer:
         await websocket.close()
 
     async def _hear(self, websocket: web.WebSocketResponse, app: AppProcess) -> None:
-        """Pass on what the person does, until the page is closed."""
+        """Pass on what the person does, until the page is closed. One that sends no JSON is closed: it is not ours."""
         async for message in websocket:
             if message.type is not WSMsgType.TEXT:
                 continue
-            match json.loads(message.data):
+            try:
+                said = json.loads(message.data)
+            except (ValueError, RecursionError):
+                _log.warning("a page sent what is not JSON, so it was closed")
+                await websocket.close(code=WSCloseCode.UNSUPPORTED_DATA, message=b"not JSON")
+                return
+            match said:
                 case ["stdin", str(text)]:
                     await app.type(text)
                 case ["resize", {"width": int(width), "height": int(height)}]:

@@ -107,6 +107,12 @@ def test_what_does_more_or_is_not_certain(line: str) -> None:
     assert found is None or not found.looks
 
 
+def test_a_test_in_a_loop_over_files_looks_at_each() -> None:
+    assert roles('for f in *.md; do [ -f "$f" ]; done') == {"-f": Role.TEXT, "*.md": Role.LIST}
+    assert roles("for f in *.md; do [[ -f $f ]]; done") == {"-f": Role.TEXT, "*.md": Role.LIST}
+    assert parsed("for f in *.md; do [ -f $f ]; done") is None
+
+
 def test_a_sleep_that_does_not_end_is_known_as_such() -> None:
     for line in ("sleep inf", "sleep infinity", "sleep 1e9", "sleep nan"):
         found = parsed(line)

@@ -16,10 +16,13 @@ from hypothesis import strategies as st
 
 from harness.git_safety import safe_environment
 from harness.permissions.names import names
+from harness.permissions.needs import NeedKind, needs_of
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
 from harness.permissions.programs.git import Listing, listing_of
 from harness.permissions.shell.reading import read_line
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.words import Unreadable, Word, WordKind
+from harness.permissions.surroundings import Surroundings
+from tests.permissions.test_verdicts import bash
 
 
 def parsed(line: str) -> Parsed | None:
@@ -46,6 +49,7 @@ def used(line: str, *roles: Role) -> set[str]:
     "line",
     """\
 --version
+--help
 status
 status -sb --porcelain=v2 -uno
 --no-pager log --oneline --graph --all -20
@@ -135,6 +139,9 @@ def test_a_plain_look_is_in_the_grammar(line: str) -> None:
 --work-tree=x status
 --bare log
 --unheard-of status
+-c core.fsmonitor=true status
+--help log
+-h log
 status --help
 log --help
 help log
@@ -322,6 +329,7 @@ def test_a_file_pattern_that_may_become_an_option_is_named() -> None:
         ("diff x://../../.env", "x://../../.env"),
         ("remote -v", ".git/config^"),
         ("config --get remote.origin.url", ".git/config^"),
+        ("bisect log", ".git/BISECT_LOG^"),
         ("commit -F .env", ".env"),
         ("add .env", ".env"),
         ("push ../elsewhere main", ""),
@@ -345,6 +353,15 @@ def test_every_part_of_a_word_that_may_be_a_path_is_read(line: str, path: str) -
         ("diff -- ':!src'", Role.CHANGED, {".^"}),
         ("show", Role.CHANGED, {".^"}),
         ("show HEAD:src/a.py", Role.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
+        ("stash show -- x", Role.CHANGED, {"x", ".^"}),
+        ("cat-file -p -- 1234abcd", Role.CHANGED, {"1234abcd", ".^"}),
+        ("cat-file -p -- HEAD:a", Role.CHANGED, {"HEAD:a", "a^"}),
+        ("status -sb", Role.CHANGED, set()),
+        ("status -v", Role.CHANGED, {".^"}),
+        ("show --stat HEAD:src/a.py", Role.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
+        ("show --stat 1234abcd", Role.CHANGED, {"1234abcd", ".^"}),
+        ("show --stat HEAD", Role.CHANGED, set()),
+        ("diff HEAD:src", Role.CHANGED, {"HEAD:src", ".^"}),
         ("show :/fix", Role.CHANGED, {"fix^", ".^"}),
         ("log --oneline", Role.CHANGED, set()),
         ("log -p", Role.CHANGED, {".^"}),
@@ -358,9 +375,14 @@ def test_every_part_of_a_word_that_may_be_a_path_is_read(line: str, path: str) -
         ("-C sub grep x", Role.TRACKED, {"sub"}),
         ("grep --untracked x", Role.TREE, {"."}),
         ("grep --no-index x a", Role.TREE, {"a"}),
+        ("grep --no-index /etc/*", Role.TREE, {"/etc/*"}),
+        ("grep --no-index /etc/*", Role.READ, {"/etc/*"}),
         ("diff --no-index a b", Role.TREE, {"a", "b"}),
         ("diff a b", Role.TREE, {"a", "b"}),
+        ("diff ../a ../b", Role.TREE, {"../a", "../b"}),
+        ("diff -- a b", Role.TREE, {"a", "b"}),
         ("diff HEAD~2 b", Role.TREE, set()),
+        ("diff main..topic/x b", Role.TREE, set()),
         ("log -- .env", Role.LIST, {".env"}),
         ("ls-files .env", Role.LIST, {".env"}),
         ("clone https://example.com/a.git there", Role.WRITE, {"there"}),
@@ -410,6 +432,23 @@ def test_the_words_of_a_command_have_their_roles(line: str, role: Role, paths: s
 def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: Listing | None) -> None:
     found = parsed(line)
     assert (found and listing_of(found)) == listing
+
+
+@pytest.mark.parametrize(
+    ("line", "looks"),
+    [
+        ("grep $(find .)", True),
+        ("git grep --no-index $(find .)", True),
+        ("grep -e $(find .)", False),
+        ("head -n $(find .)", False),
+        ("git -C sub diff --no-index a $(git ls-files)", False),
+        ("git -C $(git ls-files) log", False),
+    ],
+)
+def test_the_output_of_another_command_may_be_any_number_of_words(tmp_path: Path, line: str, *, looks: bool) -> None:
+    needs = needs_of(bash(line), Surroundings(str(tmp_path), "/home/ada"))
+    assert [need.looks for need in needs if need.kind is NeedKind.COMMAND and need.shown == line] == [looks]
+    assert not looks or any(need.kind is NeedKind.TREE and need.trees for need in needs), "its files are read"
 
 
 # ── git is the witness ──────────────────────────────────────────────────────────────────────────
@@ -568,7 +607,7 @@ def check(place: Place, seed: int) -> bool:
     line, folder = line_from(random), random.choice([".", ".", "sub"])
     try:
         [simple] = read_line(line)
-    except ValueError:
+    except Unreadable:
         return False
     found = parse(PROGRAMS["git"], simple.words[1:])
     if found is None or not found.looks:

@@ -159,6 +159,15 @@ def test_no_wrapper_hides_what_is_dangerous(form: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["git rebase -x make main", "git bisect run make", "git submodule foreach make", "git difftool -x make"]
+)
+def test_what_git_runs_is_allowed_by_no_rule_about_git(line: str) -> None:
+    assert isinstance(decided(line, allow="bash(git *)"), Ask)
+    [make] = [run for run in runs_of(line) if run.simple.program == "make"]
+    assert not make.inside
+
+
+@pytest.mark.parametrize(
     ("line", "inner"),
     [
         ("env -u A B=1 ls -l", "ls -l"),
@@ -214,6 +223,9 @@ def test_a_wrapper_around_what_looks_only_looks(line: str) -> None:
             "uv sync",
             "npm install",
             "test -f x",
+            "git config user.name x",
+            "git config --get core.editor",
+            "git config -l",
             "GIT_PAGER=cat git log",
             "A='x[1]' ls",
             "ENV=prod make",

@@ -1,0 +1,46 @@
+"""An answer that nobody can read is no success: one line, an exit code that is not 0, and no traceback."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.ui.program import COMMAND, Place
+
+pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+
+COMMANDS = {
+    "-p": ("--practice", "-p", "say hello"),
+    "-p json": ("--practice", "-p", "say hello", "--output-format", "json"),
+    "-p stream-json": ("--practice", "-p", "say hello", "--output-format", "stream-json"),
+    "settings": ("settings",),
+    "transitions": ("transitions",),
+    "--version": ("--version",),
+}
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("where", [">&-", ">/dev/full"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output_that_is_lost_is_one_line_and_no_success(place: Place, name: str, where: str, unbuffered: str) -> None:
+    line = " ".join(f"'{word}'" for word in (*COMMAND, *COMMANDS[name]))
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"exec {line} {where}"],
+        check=False,
+        cwd=place.folder,
+        env=place.environment | {"PYTHONUNBUFFERED": unbuffered},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    (told,) = [text for text in ended.stderr.splitlines() if "no key is set" not in text]
+    assert told.startswith("harness: Standard output cannot be written: ")
+    assert ended.returncode == 1
+
+
+def test_a_closed_standard_error_or_input_changes_nothing(place: Place) -> None:
+    command = " ".join(f"'{word}'" for word in (*COMMAND, *COMMANDS["-p"]))
+    for closed in ("2>&-", "<&-"):
+        line = ["/bin/sh", "-c", f"exec {command} {closed}"]
+        assert subprocess.check_output(line, cwd=place.folder, env=place.environment, timeout=60).strip()

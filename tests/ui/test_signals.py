@@ -1,0 +1,40 @@
+"""Signals are heeded as long as something listens, and none is lost when it stops listening."""
+
+import asyncio
+import os
+import signal
+from types import FrameType
+
+from harness.ui.signals import heeding
+
+
+def test_a_signal_that_comes_when_nobody_heeds_it_any_more_reaches_who_heeded_signals_before() -> None:
+    arrived: list[int] = []
+
+    def before(number: int, frame: FrameType | None) -> None:
+        arrived.append(number)
+
+    async def work() -> int:
+        with heeding() as signalled:
+            await asyncio.sleep(0)
+            os.kill(os.getpid(), signal.SIGTERM)  # the loop does not run again before the block ends
+        return signalled.number
+
+    own = signal.signal(signal.SIGTERM, before)
+    try:
+        assert asyncio.run(work()) == 0
+    finally:
+        signal.signal(signal.SIGTERM, own)
+    assert arrived == [signal.SIGTERM]
+
+
+def test_a_signal_while_it_is_heeded_comes_once() -> None:
+    async def work() -> list[int]:
+        heard: list[int] = []
+        with heeding() as signalled:
+            signalled.interrupts(lambda: heard.append(signalled.number))
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(0.05)
+        return heard
+
+    assert asyncio.run(work()) == [signal.SIGTERM]
