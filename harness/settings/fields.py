@@ -146,6 +146,8 @@ class Settings(BaseModel):
     """Commands of a session that run in the background at the same time. 0: none."""
     shared_gate: Switch = True
     """Count the agents of all your sessions on this machine together. Off: each session for itself."""
+    max_agents: CountOrNone = 100
+    """Subagents that a session may start in all; then no other one is started. 0: none."""
     agent_turns: Count = 30
     """Steps that a subagent may take for one task."""
     agent_budget_usd: Dollars | None = None
