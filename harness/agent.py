@@ -50,6 +50,7 @@ from harness.events import (
     TransitionCode,
 )
 from harness.executor.asker import Asker, Nobody
+from harness.executor.cost_budget import require_prices
 from harness.executor.dispatching import Dispatching
 from harness.executor.turn import Turn
 from harness.executor.waiting import unless
@@ -244,7 +245,9 @@ class Agent:
         self._calls.forget_sizes()
 
     def set_model(self, model: str) -> None:
-        """Ask another model from the next turn on."""
+        """Ask another model from the next turn on. Raises SettingsError for one without a price under a cost budget."""
+        if self._limits.max_cost_usd is not None:
+            require_prices((model,), self._shared.catalogue.price, "max_budget_usd")
         self.conversation.emit(SettingChanged("model", model))
         self._executor.use_model(model)
         self.model = model
@@ -323,8 +326,8 @@ class Agent:
 
     def context_use(self) -> ContextUse:
         """Where the tokens of the next request are, and what is done when there are too many."""
-        automatic, gave_up = self._limits.compaction, self._executor.summaries_off
-        return context_use(self._calls, self.conversation, self.model, automatic=automatic, gave_up=gave_up)
+        gave_up = self._executor.summaries_off
+        return context_use(self._calls, self.conversation, self.model, self._limits, gave_up=gave_up)
 
     @property
     def skills(self) -> SkillBook:

@@ -27,6 +27,7 @@ from harness.model.prompt import Section, standard_sections
 from harness.model.watchdog import WatchLimits
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
+from harness.recovery.compaction import CompactAt
 from harness.secret import Secret
 from harness.settings import Settings, load
 from harness.skills import Origin, Place, Skill, SkillBook, catalogue_text, skill_tool
@@ -100,10 +101,20 @@ def recovery_limits(
         user_cap=settings.max_tokens,
         continuations=settings.continuations,
         compaction=settings.auto_compact,
+        compact_at=compact_at(settings),
         token_budget=settings.token_budget,
         max_steps=settings.max_turns,
         max_cost_usd=settings.max_budget_usd,
     )
+
+
+def compact_at(settings: Settings) -> CompactAt:
+    """The size at which a history is shortened, of "60%" or a number of tokens."""
+    match settings.compact_at:
+        case str(percent):
+            return CompactAt(share=int(percent.removesuffix("%")) / 100)
+        case tokens:
+            return CompactAt(tokens=tokens)
 
 
 def dispatch_limits(settings: Settings) -> DispatchLimits:

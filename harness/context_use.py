@@ -8,6 +8,7 @@ from harness.conversation import Conversation
 from harness.events import Block, Message
 from harness.executor.model_calls import ModelCalls
 from harness.journal import Shortenings
+from harness.recovery import RecoveryLimits
 from harness.recovery.compaction import Thresholds, thresholds
 
 SYSTEM, TOOLS = "system prompt", "tool schemas"
@@ -51,9 +52,9 @@ class ContextUse:
 
 
 def context_use(
-    calls: ModelCalls, conversation: Conversation, model: str, *, automatic: bool, gave_up: bool
+    calls: ModelCalls, conversation: Conversation, model: str, limits: RecoveryLimits, *, gave_up: bool
 ) -> ContextUse:
-    """How full the next request of this conversation to `model` is; the flags are those of `ContextUse`."""
+    """How full the next request of this conversation to `model` is; `gave_up` is that of `ContextUse`."""
     situation, messages, shortenings = calls.situation(model), conversation.messages, conversation.shortenings
     parts = parts_of_request(
         messages,
@@ -63,10 +64,9 @@ def context_use(
         estimate=situation.prompt_tokens,
         count=calls.count,
     )
-    levels = thresholds(situation.window, situation.max_output)
-    return ContextUse(
-        parts, situation.prompt_tokens, situation.window, levels, automatic, gave_up, shortenings=shortenings
-    )
+    window, full = situation.window, thresholds(situation.window, situation.max_output)
+    levels = limits.compact_at.applied(full, window)
+    return ContextUse(parts, situation.prompt_tokens, window, levels, limits.compaction, gave_up, shortenings)
 
 
 def parts_of_request(

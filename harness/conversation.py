@@ -6,6 +6,7 @@ before anyone else sees them, so that what was shown is never more than what was
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from harness.events import (
@@ -150,15 +151,16 @@ class Conversation:
         self.emit(StepStarted(self.step))
         return self.step
 
-    def spent(self, usage: Usage, cost_usd: float, *, wasted: bool, requests: int = 1) -> None:
-        """Add what a request cost. `wasted`: it failed or its answer was thrown away (recovery L3)."""
-        before = self.spend
+    def spent(self, usage: Usage, cost_usd: float | None, *, wasted: bool, requests: int = 1) -> None:
+        """Add what a request cost; None: not known. `wasted`: it failed or its answer was thrown away (recovery L3)."""
+        before, unpriced, cost_usd = self.spend, cost_usd is None, cost_usd or 0.0
         self.spend = SpendChanged(
             requests=before.requests + requests,
             usage=before.usage + usage,
             cost_usd=before.cost_usd + cost_usd,
             retry_usage=before.retry_usage + usage if wasted else before.retry_usage,
             retry_cost_usd=before.retry_cost_usd + cost_usd if wasted else before.retry_cost_usd,
+            unpriced=before.unpriced + unpriced,
         )
         self.emit(self.spend)
 
@@ -171,18 +173,17 @@ class Conversation:
             cost_usd=own.cost_usd + more.cost_usd,
             retry_usage=own.retry_usage + more.retry_usage,
             retry_cost_usd=own.retry_cost_usd + more.retry_cost_usd,
+            unpriced=own.unpriced + more.unpriced,
         )
         self.emit(self.spend)
 
-    def wasted(self, usage: Usage, cost_usd: float) -> None:
+    def wasted(self, usage: Usage, cost_usd: float | None) -> None:
         """Count an answer that was paid for, but thrown away after all, as spend on retries."""
         before = self.spend
-        self.spend = SpendChanged(
-            requests=before.requests,
-            usage=before.usage,
-            cost_usd=before.cost_usd,
+        self.spend = replace(
+            before,
             retry_usage=before.retry_usage + usage,
-            retry_cost_usd=before.retry_cost_usd + cost_usd,
+            retry_cost_usd=before.retry_cost_usd + (cost_usd or 0.0),
         )
         self.emit(self.spend)
 
@@ -195,6 +196,7 @@ def spent_since(before: SpendChanged, after: SpendChanged) -> SpendChanged:
         cost_usd=after.cost_usd - before.cost_usd,
         retry_usage=after.retry_usage - before.retry_usage,
         retry_cost_usd=after.retry_cost_usd - before.retry_cost_usd,
+        unpriced=after.unpriced - before.unpriced,
     )
 
 

@@ -104,6 +104,7 @@ class Crew:
             model=model,
             result_characters=settings.result_characters,
             kept=kept,
+            most=settings.max_agents,
         )
         self.commands = BackgroundCommands(
             shared.processes,

@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO
@@ -71,6 +72,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     report.check("loops", lambda: _loops(settings))
     report.check("state folder", lambda: _writable(state_folder(settings.state_dir)))
     report.check("token counts", _vocabulary)
+    report.check("prices", lambda: _prices(settings, datetime.now(UTC).date()))
     if online:
         report.check("server", lambda: asyncio.run(_server(settings)))
     return report.exit_code
@@ -288,6 +290,24 @@ def _vocabulary() -> str:
     from harness.model import vocabulary
 
     return "exact" if vocabulary.intact() else "estimated; the vocabulary file is missing or damaged"
+
+
+def _prices(settings: Settings, today: date) -> str:
+    """How old the prices are, and which model has none. Raises HarnessError where a cost budget needs one."""
+    from harness.executor.cost_budget import require_prices
+    from harness.model.catalogue import Catalogue
+    from harness.model.prices import price_list
+
+    prices, catalogue = price_list(), Catalogue(settings.prices)
+    models = (settings.model, *settings.fallback_models)
+    for name in ("max_budget_usd", "agent_budget_usd"):
+        if getattr(settings, name) is not None:
+            require_prices(models, catalogue.price, name)
+    days = max(0, (today - prices.checked).days)
+    own = f"; {counted(len(settings.prices), 'price')} of yours" if settings.prices else ""
+    unknown = [model for model in models if catalogue.price(model) is None]
+    missing = f"; that of {', '.join(unknown)} is not known" if unknown else ""
+    return f"checked {counted(days, 'day')} ago ({prices.checked}, {prices.source}){own}{missing}"
 
 
 async def _server(settings: Settings) -> str:

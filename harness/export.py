@@ -45,7 +45,7 @@ from harness.events import (
     encode,
 )
 from harness.export_reports import pause_blocks, stuck_blocks
-from harness.export_work import WorkNotes
+from harness.export_work import WorkNotes, priced
 from harness.journal import Record, SessionState, replay
 from harness.masking import Masking
 from harness.secret import MASK, Secret
@@ -153,11 +153,12 @@ def _totals(state: SessionState) -> Iterator[str]:
         yield "No request was sent."
         return
     spend = state.spend
+    cost = priced(spend.cost_usd, spend.unpriced)
     lines = [
         f"- turns: {state.turn}",
         f"- requests: {spend.requests}",
         f"- tokens: {spend.usage.prompt:,} in, {spend.usage.output:,} out",
-        f"- cost: ${spend.cost_usd:.4f}, of it ${spend.retry_cost_usd:.4f} on failed and repeated requests",
+        f"- cost: {cost}, of it ${spend.retry_cost_usd:.4f} on failed and repeated requests",
     ]
     yield "\n".join(lines)
 

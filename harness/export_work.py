@@ -38,10 +38,17 @@ class WorkNotes:
         return ""
 
 
+def priced(cost_usd: float, unpriced: int) -> str:
+    """What requests cost, of which so many have no known price."""
+    if unpriced:
+        return f"at least ${cost_usd:.4f}" if cost_usd else "cost unknown"
+    return f"${cost_usd:.4f}"
+
+
 def _agent(event: AgentEnded, task: str) -> str:
     name = f"agent {event.agent}, {task}" if task else f"agent {event.agent}"
     steps = f"{event.steps} step" + ("" if event.steps == 1 else "s")
-    took = f"{steps}, {event.duration_s:.1f} s, ${event.cost_usd:.4f}"
+    took = f"{steps}, {event.duration_s:.1f} s, {priced(event.cost_usd, event.unpriced)}"
     if event.end is AgentEnd.ANSWERED:
         return f"{name}: answered after {took}"
     why = f": {event.reason}" if event.reason else ""

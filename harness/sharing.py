@@ -80,7 +80,7 @@ class Shared:
             granting,
             OneAtATime(asker, granting.permissions.decide),
             Processes(),
-            Catalogue(),
+            Catalogue(settings.prices),
             counter,
             SharedEndpoints(
                 None if settings.practice else slots,

@@ -27,6 +27,7 @@ from harness.escape.orchestrator import Orchestrator
 from harness.executor.asker import Asker
 from harness.executor.behaviour import Behaviour
 from harness.executor.carrying import Executor
+from harness.executor.cost_budget import BudgetNotices, require_prices
 from harness.executor.dispatching import Dispatching
 from harness.executor.escape_fold import EscapeFold
 from harness.executor.escaping import Escaping
@@ -118,6 +119,7 @@ def wired(
     signals = Signals()
     turns = TurnTaking(conversation)
     shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem, emit=conversation.emit)
+    _require_prices(settings, limits, shared, hired=hired)
     connection, processes = shared.connection, shared.processes
     if not hired:
         asker = shared.asker
@@ -187,6 +189,8 @@ def wired(
     checkpoints = checkpoints_for(settings, outputs, log, processes) if asker.present else None
     kept = KeptFiles(toolbox.get)
     conversation.observe(kept.see)
+    if limits.max_cost_usd is not None:
+        conversation.observe(BudgetNotices(conversation, limits.max_cost_usd).see)
     rollbacks = Rollbacks(conversation, kept, checkpoints)
     rewinding = Rewinding(conversation, turns, kept, checkpoints, asker, signals, calls.forget_sizes)
     policy = policies.loops or escape_policy(settings)
@@ -222,3 +226,11 @@ def wired(
         processes=processes,
         outputs=outputs,
     )
+
+
+def _require_prices(settings: Settings, limits: RecoveryLimits, shared: Shared, *, hired: bool) -> None:
+    models = (settings.model, *settings.fallback_models)
+    if limits.max_cost_usd is not None:
+        require_prices(models, shared.catalogue.price, "agent_budget_usd" if hired else "max_budget_usd")
+    elif settings.agent_budget_usd is not None:
+        require_prices(models, shared.catalogue.price, "agent_budget_usd")

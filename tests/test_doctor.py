@@ -3,6 +3,7 @@
 import io
 import re
 import socket
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from harness.doctor import doctor
 from harness.memory import MemoryStore
 from harness.memory import Place as MemoryPlace
+from harness.model.prices import price_list
 from harness.practice.server import PracticeServer
 from harness.processes.read_only import landlock_version
 from harness.slots.sqlite import slots_file
@@ -260,3 +262,22 @@ def test_where_a_proxy_stands_before_the_server_the_proxy_is_connected_to(
     assert code == 1
     assert f"nothing listens at the proxy 127.0.0.1:{port}" in model_line(page)
     assert "secret" not in page
+
+
+def test_the_age_of_the_prices_is_told_and_which_model_has_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = price_list().checked
+    days = (datetime.now(UTC).date() - checked).days
+    assert re.search(rf"✓ prices: checked {days} days? ago \({checked}, https://\S+\)\n", examined(folder)[1])
+    monkeypatch.setenv("MODEL_ID", "mine")
+    assert "; that of mine is not known\n" in examined(folder)[1]
+    monkeypatch.setenv("HARNESS_MAX_BUDGET_USD", "5")
+    code, page = examined(folder)
+    assert code == 1
+    assert (
+        '✗ prices: max_budget_usd cannot be kept, because the price of mine is not known; give it as [prices."mine"]'
+        in page
+    )
+    monkeypatch.setenv("HARNESS_PRICES", '{"mine": {"input": 1, "output": 1}}')
+    code, page = examined(folder)
+    assert code == 0
+    assert "; 1 price of yours\n" in page

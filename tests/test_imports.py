@@ -29,6 +29,7 @@ GROUND = {
     "uninterrupted",
     "threads",
     "front_matter",
+    "toml_places",
 }
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
@@ -64,7 +65,6 @@ AGENT_LEVEL = {
     "recording",
     "slots_status",
     "wiring",
-    "toml_places",
     "sharing",
     "one_writer",
     "granting",
@@ -91,6 +91,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "git_safety": {"events", "regular_file"},
     "threads": {"events"},
     "front_matter": {"events"},
+    "toml_places": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
     "escape": {"events"},
@@ -108,7 +109,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "export": {"events", "export_reports", "export_work", "journal", "tools", *GROUND},
     "export_reports": {"events"},
     "export_work": {"events"},
-    "settings": {"events", "hooks", *GROUND},
+    "settings": {"events", "hooks", "model", *GROUND},
     "skills": {"events", "tools", *GROUND},
     "lessons": ROOMS | AGENT_LEVEL | GROUND | {"lessons"},
     "memory": {"events", "tools", "one_writer", *GROUND},

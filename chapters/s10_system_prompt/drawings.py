@@ -1,7 +1,7 @@
 """The prices of the chapter, from the price table of the program."""
 
 from harness.events import Usage
-from harness.model.catalogue import known_card
+from harness.model.catalogue import Catalogue
 
 MODEL = "claude-haiku-4-5"
 BEGINNING = 5_000
@@ -12,7 +12,7 @@ REQUESTS = 20
 def _cost(*, written: int = 0, read: int = 0, plain: int = 0) -> str:
     """What so many requests with this beginning cost, by how it is counted: as written, as read, as neither."""
     usage = Usage(input=plain * BEGINNING, cache_creation=written * BEGINNING, cache_read=read * BEGINNING)
-    return f"{written:>7}{read:>6}{plain:>7}   ${known_card(MODEL).cost(usage):.4f}"
+    return f"{written:>7}{read:>6}{plain:>7}   ${Catalogue().cost(MODEL, usage):.4f}"
 
 
 def costs() -> str:

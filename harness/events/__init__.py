@@ -25,6 +25,7 @@ from harness.events.background import (
     Delivered,
 )
 from harness.events.catalogue import (
+    BudgetReached,
     CompactionEnded,
     CompactionStarted,
     Event,
@@ -173,6 +174,7 @@ __all__ = [
     "BreakerCommand",
     "BreakerCommanded",
     "BreakerState",
+    "BudgetReached",
     "CascadeChanged",
     "CascadeMode",
     "CascadePhase",

@@ -303,6 +303,17 @@ class SpendChanged(Event):
     retry_usage: Usage
     """The share of `usage` that failed or was thrown away."""
     retry_cost_usd: float
+    unpriced: int = 0
+    """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetReached(Event):
+    """The session has spent this share of its cost budget. Reported once for 50, 80 and 100 %."""
+
+    percent: int
+    cost_usd: float
+    budget_usd: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,3 +400,5 @@ class TurnEnded(Event):
     steps: int
     requests: int
     duration_s: float
+    unpriced: int = 0
+    """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""

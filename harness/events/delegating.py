@@ -64,6 +64,8 @@ class AgentMoved(Event):
     cost_usd: float
     waits_for_person: bool = False
     """It has a question that only a person can answer."""
+    unpriced: int = 0
+    """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +84,5 @@ class AgentEnded(Event):
     cost_usd: float
     duration_s: float
     """From its first step, without the wait at the gate."""
+    unpriced: int = 0
+    """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""

@@ -25,13 +25,21 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request, or of many added up. All counts are tokens."""
+    """What one request took, or many added up. Counts are tokens unless said otherwise."""
 
     input: int = 0
     """Only what stands after the last cache breakpoint (api §5.3)."""
     output: int = 0
     cache_creation: int = 0
     cache_read: int = 0
+    cache_creation_1h: int = 0
+    """Of `cache_creation`, what is kept for an hour and not for five minutes."""
+    web_searches: int = 0
+    """Searches that the server made."""
+    speed: str = ""
+    """"fast" in fast mode. This and what follows is known of one request only; empty in a sum."""
+    inference_geo: str = ""
+    """Where the model ran, where the server says so: "us", "global"."""
 
     @property
     def prompt(self) -> int:
@@ -44,6 +52,8 @@ class Usage:
             self.output + other.output,
             self.cache_creation + other.cache_creation,
             self.cache_read + other.cache_read,
+            self.cache_creation_1h + other.cache_creation_1h,
+            self.web_searches + other.web_searches,
         )
 
     def __sub__(self, other: "Usage") -> "Usage":
@@ -52,6 +62,8 @@ class Usage:
             self.output - other.output,
             self.cache_creation - other.cache_creation,
             self.cache_read - other.cache_read,
+            self.cache_creation_1h - other.cache_creation_1h,
+            self.web_searches - other.web_searches,
         )
 
 

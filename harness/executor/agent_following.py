@@ -57,7 +57,14 @@ class Follower:
             return report_of(self._ended, self._replies)
         spent = self._spent
         return Report(
-            AgentEnd.FAILED, failure, said(self._replies), self._step, spent.requests, spent.usage, spent.cost_usd
+            AgentEnd.FAILED,
+            failure,
+            said(self._replies),
+            self._step,
+            spent.requests,
+            spent.usage,
+            spent.cost_usd,
+            unpriced=spent.unpriced,
         )
 
     def see(self, event: Event) -> None:
@@ -90,4 +97,5 @@ class Follower:
     def _moved(self, doing: str, *, waits_for_person: bool = False) -> None:
         spent = self._spent
         tokens = spent.usage.prompt + spent.usage.output
-        self._tell(AgentMoved(self._agent, self._step, doing, spent.requests, tokens, spent.cost_usd, waits_for_person))
+        taken = spent.requests, tokens, spent.cost_usd
+        self._tell(AgentMoved(self._agent, self._step, doing, *taken, waits_for_person, unpriced=spent.unpriced))

@@ -42,6 +42,8 @@ class Report:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     duration_s: float = 0.0
+    unpriced: int = 0
+    """Requests without a known price."""
 
     @property
     def answered(self) -> bool:
@@ -76,6 +78,7 @@ def report_of(ended: TurnEnded, messages: Sequence[Message]) -> Report:
         ended.usage,
         ended.cost_usd,
         ended.duration_s,
+        ended.unpriced,
     )
 
 
@@ -108,4 +111,5 @@ def ended_with(agent: str, report: Report) -> AgentEnded:
         report.usage,
         report.cost_usd,
         report.duration_s,
+        report.unpriced,
     )

@@ -101,7 +101,7 @@ class Executor:
     def _about_to_ask(self, turn: Turn) -> Situation:
         model = turn.state.model
         situation = self._calls.situation(model)
-        return self._calls.overflowing(situation, model) if nearly_full(situation) else situation
+        return self._calls.overflowing(situation, model) if nearly_full(situation, self._limits) else situation
 
     async def compact(self, turn: Turn, decision: Compact, step: int) -> None:
         """Shorten the history, by summary or by cut, unless a hook objects."""
@@ -255,7 +255,8 @@ class Executor:
     def drain(self, turn: Turn, decision: Drain) -> None:
         """Shorten old tool results, by so much that nothing of the kind is due in the next steps."""
         situation = self._calls.situation(turn.state.model)
-        surplus = situation.prompt_tokens - thresholds(situation.window, situation.max_output).drained
+        levels = thresholds(situation.window, situation.max_output)
+        surplus = situation.prompt_tokens - self._limits.compact_at.applied(levels, situation.window).drained
         self._shortening.drain(turn.state.model, max(decision.tokens, surplus), "reactive")
 
     def nudge(self, decision: Continue, turn: Turn) -> tuple[Block, ...]:

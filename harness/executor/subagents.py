@@ -95,6 +95,7 @@ class Subagents:
         model: Callable[[], str],
         result_characters: int,
         kept: bool,
+        most: int = 100,
     ) -> None:
         """
         Args:
@@ -105,6 +106,7 @@ class Subagents:
             model: the model that will answer.
             result_characters: most characters of an answer that enter the history.
             kept: each of them has a journal.
+            most: agents of the session that may be started; work that goes on with one of them is not counted.
         """
         self._conversation = conversation
         self._gating = gating
@@ -117,6 +119,7 @@ class Subagents:
         self._model = model
         self._result_characters = result_characters
         self._kept = kept
+        self._most = most
         self._known: dict[str, _Known] = {}
         self._count = 0
         self._background: dict[asyncio.Task[None], str] = {}
@@ -129,6 +132,12 @@ class Subagents:
         if wrong := [name for name in chosen if name not in self._tools]:
             text = f"No agent can be given {', '.join(wrong)}; there are {', '.join(self._tools)}."
             return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
+        if task.agent is None and self._count >= self._most:
+            text = (
+                f"Not started: this session has started {self._count} agents, and max_agents allows no more. Do "
+                "the rest yourself, or go on with one of them by its id."
+            )
+            return ToolResult(text, ToolOutcome.ERROR, f"not started: max_agents is {self._most}")
         known = self._new() if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
         if known is None:
             hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"

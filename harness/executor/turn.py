@@ -43,4 +43,5 @@ class Turn:
             steps=conversation.step - self.step_before,
             requests=spend.requests - before.requests,
             duration_s=now - self.began,
+            unpriced=spend.unpriced - before.unpriced,
         )

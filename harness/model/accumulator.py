@@ -42,7 +42,10 @@ _USAGE_FIELDS = {
     "output_tokens": "output",
     "cache_creation_input_tokens": "cache_creation",
     "cache_read_input_tokens": "cache_read",
+    "cache_creation.ephemeral_1h_input_tokens": "cache_creation_1h",
+    "server_tool_use.web_search_requests": "web_searches",
 }
+_USAGE_WORDS = ("speed", "inference_geo")
 
 
 class BrokenStream(Exception):  # noqa: N818 (the stream is broken, not the program)
@@ -121,6 +124,7 @@ class Accumulator:
         self._open: _OpenBlock | None = None
         self._message: Json | None = None
         self._usage: dict[str, int] = {}
+        self._usage_words: dict[str, str] = {}
         self._stopped = False
         self.stop_reason: str | None = None
         """As soon as the stream has told it, by the name that the API has for it."""
@@ -147,7 +151,7 @@ class Accumulator:
     @property
     def usage(self) -> Usage:
         """Tokens reported so far. The counts are totals: a later report replaces an earlier one."""
-        return Usage(**{ours: self._usage.get(theirs, 0) for theirs, ours in _USAGE_FIELDS.items()})
+        return Usage(**self._usage, **self._usage_words)  # type: ignore[arg-type]
 
     @property
     def phase(self) -> Phase:
@@ -237,9 +241,14 @@ class Accumulator:
         usage = data.get("usage")
         if not isinstance(usage, dict):
             return
-        for name in _USAGE_FIELDS:
-            if isinstance(count := usage.get(name), int):
-                self._usage[name] = count
+        for name, ours in _USAGE_FIELDS.items():
+            outer, _, inner = name.rpartition(".")
+            table = usage.get(outer) if outer else usage
+            if isinstance(table, dict) and isinstance(count := table.get(inner), int):
+                self._usage[ours] = count
+        for name in _USAGE_WORDS:
+            if isinstance(word := usage.get(name), str):
+                self._usage_words[name] = word
 
     def _start_block(self, data: Json) -> Event | None:
         index, start = data.get("index"), data.get("content_block")

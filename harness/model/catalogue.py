@@ -1,4 +1,4 @@
-"""What is known about the models: window, output cap, price.
+"""What is known about the models: window, output cap, and with `prices` what they cost.
 
 The table is api §5.2. It is a start, not the truth: what it lacks the models endpoint adds, and the numbers in
 error texts correct it (api R32). A model that nobody knows gets a careful card instead of an error.
@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from harness.events import Usage
+from harness.model.prices import Price, price_of
 
 
 class Thinking(StrEnum):
@@ -28,19 +29,12 @@ class Thinking(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """One model. Sizes are tokens, prices are USD per million tokens."""
+    """One model. Sizes are tokens."""
 
     id: str
     window: int
     """Prompt and reply together."""
     max_output: int
-    input_price: float | None = None
-    """None: unknown; such tokens count as free."""
-    output_price: float | None = None
-    cache_write_price: float | None = None
-    """None: 1.25 times the input price (api §5.3, five minutes)."""
-    cache_read_price: float | None = None
-    """None: a tenth of the input price."""
     thinking: Thinking = Thinking.UNKNOWN
     thinks: bool = False
     """Thinks when a request says nothing about thinking."""
@@ -49,60 +43,33 @@ class ModelCard:
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
 
-    def cost(self, usage: Usage) -> float:
-        """What `usage` costs in USD."""
-        input_price = self.input_price or 0.0
-        cache_write = input_price * 1.25 if self.cache_write_price is None else self.cache_write_price
-        cache_read = input_price * 0.1 if self.cache_read_price is None else self.cache_read_price
-        dollars = (
-            usage.input * input_price
-            + usage.output * (self.output_price or 0.0)
-            + usage.cache_creation * cache_write
-            + usage.cache_read * cache_read
-        )
-        return dollars / 1_000_000
+
+def _large(id: str, thinking: Thinking, token_ratio: float = 1.5, *, thinks: bool = True) -> ModelCard:
+    return ModelCard(id, 1_000_000, 128_000, thinking, thinks=thinks, takes_effort=True, token_ratio=token_ratio)
 
 
-def _large(
-    id: str,
-    input_price: float,
-    output_price: float,
-    thinking: Thinking,
-    token_ratio: float = 1.5,
-    *,
-    thinks: bool = True,
-) -> ModelCard:
-    return ModelCard(
-        *(id, 1_000_000, 128_000, input_price, output_price),
-        thinking=thinking,
-        thinks=thinks,
-        takes_effort=True,
-        token_ratio=token_ratio,
-    )
-
-
-def _small(id: str, input_price: float, output_price: float) -> ModelCard:
-    return ModelCard(id, 200_000, 64_000, input_price, output_price, thinking=Thinking.MANUAL, token_ratio=1.2)
+def _small(id: str) -> ModelCard:
+    return ModelCard(id, 200_000, 64_000, Thinking.MANUAL, token_ratio=1.2)
 
 
 KNOWN: tuple[ModelCard, ...] = (
-    _large("claude-fable-5-2", 10, 50, Thinking.ALWAYS),
-    _large("claude-fable-5-1", 10, 50, Thinking.ALWAYS),
-    _large("claude-opus-5-5", 4, 20, Thinking.ALWAYS),
-    _large("claude-sonnet-5-5", 2, 10, Thinking.ADAPTIVE),
-    _large("claude-haiku-5-5", 0.10, 0.50, Thinking.ADAPTIVE),
-    _large("claude-fable-5", 10, 50, Thinking.ADAPTIVE),
-    _large("claude-opus-5", 5, 25, Thinking.ADAPTIVE),
-    _large("claude-sonnet-5", 2, 10, Thinking.ADAPTIVE),
-    _large("claude-opus-4-8", 5, 25, Thinking.ADAPTIVE, thinks=False),
-    _large("claude-opus-4-7", 5, 25, Thinking.ADAPTIVE, thinks=False),
-    _large("claude-opus-4-6", 5, 25, Thinking.EITHER, token_ratio=1.2, thinks=False),
-    _large("claude-sonnet-4-6", 3, 15, Thinking.EITHER, token_ratio=1.2, thinks=False),
-    _small("claude-opus-4-5", 5, 25),
-    _small("claude-sonnet-4-5", 3, 15),
-    _small("claude-haiku-4-5", 1, 5),
+    _large("claude-fable-5-2", Thinking.ALWAYS),
+    _large("claude-fable-5-1", Thinking.ALWAYS),
+    _large("claude-opus-5-5", Thinking.ALWAYS),
+    _large("claude-sonnet-5-5", Thinking.ADAPTIVE),
+    _large("claude-haiku-5-5", Thinking.ADAPTIVE),
+    _large("claude-fable-5", Thinking.ADAPTIVE),
+    _large("claude-opus-5", Thinking.ADAPTIVE),
+    _large("claude-sonnet-5", Thinking.ADAPTIVE),
+    _large("claude-opus-4-8", Thinking.ADAPTIVE, thinks=False),
+    _large("claude-opus-4-7", Thinking.ADAPTIVE, thinks=False),
+    _large("claude-opus-4-6", Thinking.EITHER, token_ratio=1.2, thinks=False),
+    _large("claude-sonnet-4-6", Thinking.EITHER, token_ratio=1.2, thinks=False),
+    _small("claude-opus-4-5"),
+    _small("claude-sonnet-4-5"),
+    _small("claude-haiku-4-5"),
     # The practice model counts with the very vocabulary that we estimate with.
-    ModelCard("practice-1", 200_000, 64_000, 0.0, 0.0, token_ratio=1.0),
+    ModelCard("practice-1", 200_000, 64_000, token_ratio=1.0),
 )
 """The models of api §5.2 and our own, newest generation first."""
 
@@ -140,8 +107,13 @@ def known_card(model: str) -> ModelCard:
 class Catalogue:
     """The cards of all models, with what this session has learned about them."""
 
-    def __init__(self) -> None:
+    def __init__(self, prices: tuple[Price, ...] = ()) -> None:
+        """
+        Args:
+            prices: those of the user, which go before ours.
+        """
         self._learned: dict[str, ModelCard] = {}
+        self._prices = prices
 
     def card(self, model: str) -> ModelCard:
         """The best card for `model`; never fails."""
@@ -152,17 +124,13 @@ class Catalogue:
         return model in self._learned or replace(known_card(model), id="") != UNKNOWN_MODEL
 
     def update(self, cards: Iterable[ModelCard]) -> None:
-        """Take over what the models endpoint says. What it leaves out (prices, mostly) stays as known."""
+        """Take over what the models endpoint says. What it leaves out stays as known."""
         for new in cards:
             old = self.card(new.id)
             self._learned[new.id] = replace(
                 old,
                 window=new.window if new.window > 0 else old.window,
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
-                input_price=new.input_price or old.input_price,
-                output_price=new.output_price or old.output_price,
-                cache_write_price=new.cache_write_price or old.cache_write_price,
-                cache_read_price=new.cache_read_price or old.cache_read_price,
                 thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
             )
 
@@ -180,6 +148,13 @@ class Catalogue:
         self._learned[model] = card
         return card
 
-    def cost(self, model: str, usage: Usage) -> float:
-        """What `usage` costs with this model, in USD; 0.0 where the price is unknown."""
-        return self.card(model).cost(usage)
+    def price(self, model: str) -> Price | None:
+        """What `model` costs; None where nobody has said. A new point release is not taken to cost what others do."""
+        return price_of((model, family_name(model)), self._prices)
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """What a request with this usage costs with `model`, in US dollars; None where that is not known."""
+        if usage == Usage():
+            return 0.0
+        price = self.price(model)
+        return None if price is None else price.cost(usage)

@@ -27,6 +27,23 @@ REFILLS_UNTIL_THRASH = 3
 
 
 @dataclass(frozen=True, slots=True)
+class CompactAt:
+    """The size of a prompt that the user wants a history shortened at; the default: only when the window is full."""
+
+    tokens: int | None = None
+    share: float | None = None
+    """Of the window."""
+
+    def applied(self, levels: "Thresholds", window: int) -> "Thresholds":
+        """The thresholds with this size as `compact`; never above what the window of so many tokens allows."""
+        wanted = (self.tokens, None if self.share is None else int(window * self.share))
+        return replace(levels, compact=min((levels.compact, *(size for size in wanted if size is not None))))
+
+
+WHEN_FULL = CompactAt()
+
+
+@dataclass(frozen=True, slots=True)
 class Thresholds:
     """Sizes of the prompt at which something happens, in tokens."""
 

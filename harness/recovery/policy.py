@@ -61,14 +61,21 @@ def before_request(
 
     The milder layer comes first: old tool results are drained when that alone brings the prompt well below the
     threshold, which needs no model. Otherwise they stay whole for the summary (lessons s08).
+
+    While the window has room, a history is shortened only to save money. So nothing ends the turn then, and where
+    shortening does not help the request goes out as it is.
     """
     if spent := over_budget(state, limits, situation.cost_usd):
         return spent
-    levels = thresholds(situation.window, situation.max_output)
-    if not nearly_full(situation):
+    full = thresholds(situation.window, situation.max_output)
+    levels = limits.compact_at.applied(full, situation.window)
+    if not nearly_full(situation, limits):
         return None
-    if situation.fixed_tokens >= levels.compact and limits.compaction:
+    has_room = situation.prompt_tokens < full.compact
+    if situation.fixed_tokens >= (levels if has_room else full).compact and limits.compaction:
         return None  # no shortening can help; the server may count otherwise, and else says so
+    if has_room and (health.off or health.thrashing(step)):
+        return None
     surplus = situation.prompt_tokens - levels.drained
     if limits.compaction and situation.drainable_tokens >= surplus:
         used = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
@@ -90,9 +97,12 @@ def before_request(
     return None
 
 
-def nearly_full(situation: Situation) -> bool:
+def nearly_full(situation: Situation, limits: RecoveryLimits) -> bool:
     """The prompt has reached the size from which on the history is shortened before a request."""
-    return situation.prompt_tokens >= thresholds(situation.window, situation.max_output).compact
+    levels = thresholds(situation.window, situation.max_output)
+    if limits.compaction:
+        levels = limits.compact_at.applied(levels, situation.window)
+    return situation.prompt_tokens >= levels.compact
 
 
 def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> Stop | None:

@@ -8,7 +8,7 @@ from math import inf
 from types import MappingProxyType
 
 from harness.breakers.breaker import Breaker, BreakerLimits
-from harness.recovery.compaction import CompactionHealth
+from harness.recovery.compaction import WHEN_FULL, CompactAt, CompactionHealth
 from harness.recovery.endpoints import Endpoints
 
 
@@ -58,6 +58,8 @@ class RecoveryLimits:
     pauses: int = 5
     compaction: bool = True
     """False: histories are never shortened on their own, also not on a hard overflow (recovery E11)."""
+    compact_at: CompactAt = WHEN_FULL
+    """The size of a prompt from which on histories are shortened, where that is less than the window needs."""
     objections: int = 8
     """Times in a row that stop hooks may send the model back to work (recovery H1)."""
     token_budget: int | None = None

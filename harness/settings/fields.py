@@ -15,11 +15,13 @@ from harness.settings.kinds import (
     PermissionMode,
     Place,
     Places,
+    Prices,
     Rules,
     Seconds,
     SecondsOrNone,
     SecretText,
     Share,
+    Size,
     Switch,
     Text,
 )
@@ -87,7 +89,10 @@ class Settings(BaseModel):
     max_tokens: Count | None = None
     """Output tokens of one reply. Setting it keeps the cap from being raised when a reply is cut off."""
     max_budget_usd: Dollars | None = None
-    """What the session may cost before the next request is refused; unset: no limit."""
+    """What the session may cost before the next request is refused; unset: no limit. Needs a price for each model."""
+    prices: Prices = ()
+    """What models cost that the program has no price for, or another one: [prices."NAME"] with input and output, in US
+    dollars per million tokens. All keys are in harness/model/data/prices.toml."""
     max_wait_s: SecondsOrNone = 0.0
     """The longest wait that is slept through without anybody to ask, when a server asks for a long one."""
     token_budget: Count | None = None
@@ -117,6 +122,9 @@ class Settings(BaseModel):
 
     auto_compact: Switch = True
     """Shorten the history when it grows too long. Off: it is never shortened unless you ask with /compact."""
+    compact_at: Size = 200_000
+    """Size of the history from which on it is shortened, in tokens or percent of the window; never later than the
+    window needs. 200,000 tokens of Opus 5.5 are read again for $0.04 at each step, 967,000 for $0.19."""
     result_characters: Count = 50_000
     """Characters of a tool's result that the model sees; the rest is kept on disk."""
     plan_reminder: CountOrNone = 8
@@ -138,6 +146,8 @@ class Settings(BaseModel):
     """Commands of a session that run in the background at the same time. 0: none."""
     shared_gate: Switch = True
     """Count the agents of all your sessions on this machine together. Off: each session for itself."""
+    max_agents: CountOrNone = 100
+    """Subagents that a session may start in all; then no other one is started. 0: none."""
     agent_turns: Count = 30
     """Steps that a subagent may take for one task."""
     agent_budget_usd: Dollars | None = None

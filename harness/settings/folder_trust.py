@@ -121,7 +121,8 @@ def _free(name: str, given: Given) -> bool:
 
 
 def _shown(name: str, value: object) -> str:
-    text = MASK if name in SECRETS else " ".join(visible(str(value)).split())
+    plain = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    text = MASK if name in SECRETS else " ".join(visible(plain).split())
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 

@@ -8,7 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, InstanceOf
 
 from harness.hooks import Hook
+from harness.model.prices import Price
 from harness.secret import Secret
+
+LEAST_SIZE = 1_000
+"""Tokens of the smallest size of a history."""
+_PERCENT = re.compile(r"(\d{1,3})\s*%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,18 @@ def _places(value: object) -> object:
     return value
 
 
+def _size(value: object) -> object:
+    """ "60%" as it is; a number of tokens as such, also with underscores."""
+    if isinstance(value, str):
+        text = value.replace("_", "").strip()
+        if (share := _PERCENT.fullmatch(text)) is not None and 1 <= int(share[1]) <= 100:
+            return f"{int(share[1])}%"
+        value = int(text) if text.isdecimal() else value
+    if isinstance(value, bool) or not isinstance(value, int) or value < LEAST_SIZE:
+        raise ValueError("neither tokens nor percent")
+    return value
+
+
 def rules_in(value: object) -> tuple[str, ...]:
     """The rules in a list, or in a text with commas or line breaks between them. Raises ValueError."""
     if isinstance(value, str):
@@ -53,6 +70,7 @@ Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=F
 SecondsOrNone = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False), Fits("seconds, 0 or more")]
 Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1), Fits("a number from 0 to 1")]
 Dollars = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("US dollars, above 0")]
+Size = Annotated[int | str, BeforeValidator(_size), Fits(f'tokens, at least {LEAST_SIZE:,}, or percent, such as "60%"')]
 Switch = Annotated[bool, Fits("true or false")]
 Text = Annotated[str, Field(min_length=1), Fits("a text")]
 SecretText = Annotated[Secret, Fits("a text")]
@@ -60,6 +78,9 @@ Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
 Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of folders")]
 Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
+Prices = Annotated[
+    tuple[InstanceOf[Price], ...], Fits('tables [prices."NAME"] with input and output; in a variable as JSON')
+]
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]

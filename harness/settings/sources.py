@@ -12,6 +12,7 @@ from harness.errors import SettingsError
 from harness.regular_file import read_regular
 from harness.secret import Secret
 from harness.settings.fields import Settings
+from harness.settings.price_tables import prices_in_file, prices_in_variable
 from harness.toml_text import toml_of
 
 FLAGS = {
@@ -120,9 +121,8 @@ def from_dotenv(workspace: Path) -> Source:
 def from_file(path: Path, layer: Layer, base: Path) -> Source:
     """A settings file; a missing one gives nothing. Raises SettingsError, with the line where there is one."""
     try:
-        data = toml_of(
-            read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n") + "\n"
-        )  # so that an error at the end has a line
+        text = read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n") + "\n"
+        data = toml_of(text)  # with a line break, so that an error at the end has a line
     except (FileNotFoundError, NotADirectoryError):
         return Source({})
     except OSError as error:
@@ -136,6 +136,8 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
     for name in data:
         if name not in Settings.model_fields:
             raise SettingsError(f"{path}: there is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
+    if "prices" in data:
+        data["prices"] = prices_in_file(path, text, data["prices"])
     given = {name: _given(name, value, layer, f"{path}: {name}", base) for name, value in data.items()}
     return Source(given, _open_to_others(path) if SECRETS & given.keys() else ())
 
@@ -143,6 +145,8 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
 def _given(name: str, value: object, layer: Layer, origin: str, base: Path) -> Given:
     if name in SECRETS and isinstance(value, str):
         value = Secret(value.strip())
+    if name == "prices":
+        value = prices_in_variable(origin, value)
     return Given(value, layer, origin, base)
 
 

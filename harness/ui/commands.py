@@ -15,7 +15,7 @@ from harness.session import Opening, Session, in_words, report_lines, table_line
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say, ShowList
 from harness.ui.context_command import context
 from harness.ui.exit_words import exits_in_words
-from harness.ui.lines import dollars
+from harness.ui.lines import dollars, priced
 from harness.ui.listing import Groups
 from harness.ui.memory_commands import memory
 from harness.ui.permission_commands import permissions
@@ -210,11 +210,16 @@ def _one_line(prompt: str, width: int = 100) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+_UNPRICED = '\n{} without a known price; give one as [prices."NAME"], with input and output, in your settings.toml'
+
+
 def _cost(session: Session, argument: str) -> Result:
     spend = session.spend
     retries = f"; of it on failed and repeated requests: {dollars(spend.retry_cost_usd)}" if spend.cost_usd else ""
     tokens = f"{spend.usage.prompt:,} tokens in ({spend.usage.cache_read:,} from the cache), {spend.usage.output:,} out"
-    return Say(f"{counted(spend.requests, 'request')}, {tokens}\n{dollars(spend.cost_usd)}{retries}")
+    unknown = _UNPRICED.format(counted(spend.unpriced, "request")) if spend.unpriced else ""
+    cost = priced(spend.cost_usd, spend.unpriced)
+    return Say(f"{counted(spend.requests, 'request')}, {tokens}\n{cost}{retries}{unknown}")
 
 
 def _status(session: Session, argument: str) -> Result:
@@ -225,7 +230,7 @@ def _status(session: Session, argument: str) -> Result:
         "folder": settings.workspace,
         "permissions": MODES[session.permission_mode],
         "context": f"about {tokens:,} of {window:,} tokens",
-        "spent": dollars(session.spend.cost_usd),
+        "spent": priced(session.spend.cost_usd, session.spend.unpriced),
         "journal": session.path,
     }
     if session.exits.started:

@@ -23,6 +23,8 @@ def context_lines(use: ContextUse) -> Iterator[str]:
     share = use.tokens / use.window if use.window else 0.0
     yield f"about {use.tokens:,} of {use.window:,} tokens are used ({share:.0%}); /compact shortens the history"
     yield _policy(use)
+    if use.automatic and use.window:
+        yield f"that is at {use.levels.compact / use.window:.0%} of the window; the setting compact_at moves it"
     done = use.shortenings
     if done.drained:
         yield "drained results show a few lines; each names the file that holds the whole"

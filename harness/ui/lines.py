@@ -1,6 +1,7 @@
 """What an event has to say in one line; most say nothing."""
 
 from harness.events import (
+    BudgetReached,
     CompactionEnded,
     CompactionStarted,
     Event,
@@ -78,6 +79,9 @@ def line_of(event: Event) -> Line | None:
         case PlanReminded(rounds=rounds, left=left):
             passed = "1 round" if rounds == 1 else f"{rounds} rounds"
             return Line("·", f"the model is reminded of its plan after {passed}; open: {'; '.join(left)}")
+        case BudgetReached(percent=percent, cost_usd=cost, budget_usd=budget):
+            whole = f"{percent} % of the budget is spent: {dollars(cost)} of {dollars(budget)}"
+            return Line("$", whole, Tone.QUIET if percent < 80 else Tone.TROUBLE)
         case HistoryRepaired():
             return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
         case HistoryReplaced(reason="media" | "thinking" as reason):
@@ -117,6 +121,13 @@ def seconds(value: float) -> str:
     if whole < 120:
         return f"{whole} s"
     return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+
+
+def priced(cost_usd: float, unpriced: int) -> str:
+    """What requests cost: "$1.25"; "cost unknown" or "at least $1.25" where `unpriced` of them have no known price."""
+    if not unpriced:
+        return dollars(cost_usd)
+    return f"at least {dollars(cost_usd)}" if cost_usd else "cost unknown"
 
 
 def dollars(value: float) -> str:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from harness.events import ToolOutcome, TransitionCode, TurnEnded
 from harness.ui.line import Line, Tone
-from harness.ui.lines import dollars, seconds
+from harness.ui.lines import priced, seconds
 
 OUTCOMES: Mapping[ToolOutcome, tuple[str, str, Tone]] = MappingProxyType(
     {
@@ -25,7 +25,7 @@ STOPPED = frozenset({TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TO
 def ending_line(end: TurnEnded) -> Line:
     """The end of a turn in one line, with what it took."""
     count = f"{end.requests} request" + ("" if end.requests == 1 else "s")
-    cost = f", {dollars(end.cost_usd)}" if end.cost_usd else ""
+    cost = f", {priced(end.cost_usd, end.unpriced)}" if end.cost_usd or end.unpriced else ""
     reckoning = f"{seconds(end.duration_s)}, {count}{cost}"
     if end.code is TransitionCode.COMPLETED:
         return Line("·", reckoning)

@@ -8,7 +8,7 @@ from harness.errors import HarnessError
 from harness.events import AgentEnd, AgentEnded, AgentMoved, CommandEnd, GateName
 from harness.session import AgentRow, CommandRow, GateStatus, Session
 from harness.ui.command_results import CommandError, Do, Result, Say
-from harness.ui.lines import dollars, seconds
+from harness.ui.lines import priced, seconds
 from harness.visible import visible
 
 MOST_ROWS = 30
@@ -109,21 +109,21 @@ def _facts(row: AgentRow, now: float) -> Iterator[str]:
     match row:
         case AgentRow(ended=AgentEnded() as ended):
             yield f"{ended.steps} step{'s' * (ended.steps != 1)}"
-            yield from _cost(ended.usage.prompt + ended.usage.output, ended.cost_usd)
+            yield from _cost(ended.usage.prompt + ended.usage.output, ended.cost_usd, ended.unpriced)
             yield seconds(ended.duration_s)
             return
         case AgentRow(moved=AgentMoved() as moved):
             yield _short(moved.doing)
             yield f"step {moved.step}"
-            yield from _cost(moved.tokens, moved.cost_usd)
+            yield from _cost(moved.tokens, moved.cost_usd, moved.unpriced)
     if row.since:
         yield seconds(max(0.0, now - row.since))
 
 
-def _cost(tokens: int, cost_usd: float) -> Iterator[str]:
+def _cost(tokens: int, cost_usd: float, unpriced: int) -> Iterator[str]:
     yield f"{tokens:,} tokens"
-    if cost_usd:
-        yield dollars(cost_usd)
+    if cost_usd or unpriced:
+        yield priced(cost_usd, unpriced)
 
 
 def _about(session: Session, row: AgentRow, now: float) -> Iterator[str]:

@@ -30,7 +30,7 @@ from harness.events import (
 )
 from harness.ui.agent_tasks import AgentTasks
 from harness.ui.line import Line, Tone
-from harness.ui.lines import dollars, seconds
+from harness.ui.lines import priced, seconds
 
 DELEGATES = "task"
 """The tool whose calls are told by what their agents do."""
@@ -111,11 +111,11 @@ def _named(agent: str, task: AgentCreated | None) -> str:
 
 
 def _agent_ended(event: AgentEnded, name: str) -> Line:
-    cost = f", {dollars(event.cost_usd)}" if event.cost_usd else ""
+    cost = f", {priced(event.cost_usd, event.unpriced)}" if event.cost_usd or event.unpriced else ""
     steps = f"{event.steps} step" + ("" if event.steps == 1 else "s")
     tokens = event.usage.prompt + event.usage.output
-    spent = f", {tokens:,} tokens{cost}" if tokens else ""
-    reckoning = f"{seconds(event.duration_s)}, {steps}{spent}"
+    taken = f", {tokens:,} tokens{cost}" if tokens else ""
+    reckoning = f"{seconds(event.duration_s)}, {steps}{taken}"
     match event.end:
         case AgentEnd.ANSWERED:
             return Line("✓", f"{name} answered ({reckoning})")

@@ -152,6 +152,20 @@ async def test_never_more_work_than_are_allowed_and_all_get_their_turn(tmp_path:
         assert len(turn.results) == 12
 
 
+async def test_a_session_starts_no_more_agents_than_it_may_and_goes_on_with_those_it_has(tmp_path: Path) -> None:
+    three = calls(*(task(f"task {number}") for number in range(3)))
+    again = calls(task("more", agent="a1"), task("another one"))
+    script = three + hired(says("Done.", times="2")) + again + hired(says("More.")) + says("All.")
+    async with on_stage(tmp_path, script, max_agents=2) as here:
+        turn = await here.turn()
+        assert [event.agent for event in turn.of(AgentCreated)] == ["a1", "a2", "a1"]
+        refused = [told["content"] for told in turn.results if told.get("is_error")]
+        assert [text[:72] for text in refused] == [
+            "Not started: this session has started 2 agents, and max_agents allows no"
+        ] * 2
+        assert turn.end.answer == "All."
+
+
 # ── a failure is never told as an answer (recovery L5) ──────────────────────────────────────────
 
 

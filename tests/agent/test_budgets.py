@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import MessageAdded, Origin, SpendChanged, TransitionCode
-from tests.agent.stage import calls, fails, run, says, stage
+from harness.agent import Agent
+from harness.errors import SettingsError
+from harness.events import BudgetReached, MessageAdded, Origin, SpendChanged, TransitionCode
+from tests.agent.stage import calls, fails, run, says, settings_of, stage
 
 pytestmark = pytest.mark.anyio
 
@@ -66,3 +68,46 @@ async def test_what_failed_and_what_was_thrown_away_is_spend_on_retries(tmp_path
         assert spend.retry_usage.input == 3_000
         assert spend.retry_usage.output >= 8_000
         assert 0 < spend.retry_cost_usd < spend.cost_usd == turn.end.cost_usd
+
+
+async def test_money_is_told_at_50_80_and_100_percent_of_a_budget(tmp_path: Path) -> None:
+    script = calls(run("a"), usage="{ output_tokens = 10000 }") * 9
+    async with stage(tmp_path, script, max_budget_usd=1.0, escape=False) as here:
+        turn = await here.turn()
+        assert turn.codes[-1] is TransitionCode.BUDGET_EXHAUSTED
+        told = turn.of(BudgetReached)
+        assert [event.percent for event in told] == [50, 80, 100]
+        assert [0.5 <= event.cost_usd < 0.8 for event in told] == [True, False, False]
+        assert (await here.turn("And?")).of(BudgetReached) == []
+
+
+async def test_a_model_without_a_price_costs_an_unknown_amount_and_not_nothing(tmp_path: Path) -> None:
+    script = '[server]\nmodels = ["claude-mythos-9"]\n' + says("Yes.") + says("Yes.")
+    async with stage(tmp_path, script, model="claude-mythos-9") as here:
+        end = (await here.turn()).end
+        assert (end.cost_usd, end.requests, end.unpriced) == (0.0, 1, 1)
+        await here.turn()
+        assert here.agent.conversation.spend.unpriced == 2
+
+
+@pytest.mark.parametrize("name", ["max_budget_usd", "agent_budget_usd"])
+@pytest.mark.parametrize(("model", "fallback"), [("claude-mythos-9", ()), ("claude-opus-5-5", ("claude-mythos-9",))])
+async def test_a_budget_needs_a_price_for_each_model(
+    tmp_path: Path, name: str, model: str, fallback: tuple[str, ...]
+) -> None:
+    loaded = settings_of(tmp_path, "http://127.0.0.1:9", model=model, fallback_models=fallback, **{name: 1.0})
+    with pytest.raises(SettingsError, match=rf'^{name} cannot be kept, .* \[prices\."claude-mythos-9"\]') as refused:
+        Agent(loaded.settings)
+    assert refused.value.exit_code == 2
+
+
+async def test_a_price_of_the_user_makes_a_budget_possible_and_ends_it(tmp_path: Path) -> None:
+    script = '[server]\nmodels = ["mine"]\n' + calls(run("a"), usage="{ output_tokens = 1000 }") * 3
+    prices = {"mine": {"input": 0, "output": 1000}}
+    async with stage(tmp_path, script, model="mine", prices=prices, max_budget_usd=2.0) as here:
+        turn = await here.turn()
+        assert turn.codes == [TransitionCode.NEXT_TURN] * 2 + [TransitionCode.BUDGET_EXHAUSTED]
+        assert turn.end.cost_usd == pytest.approx(2.0)
+        with pytest.raises(SettingsError, match="price of local/llama is not known"):
+            here.agent.set_model("local/llama")
+        assert here.agent.model == "mine"

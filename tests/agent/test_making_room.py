@@ -129,6 +129,28 @@ async def test_a_history_that_is_nearly_full_is_summarised_before_the_next_reque
         assert "Requests: what is the answer" in sent
 
 
+@pytest.mark.parametrize(
+    ("compact_at", "tokens", "shortened"),
+    [
+        (None, 201_000, True),
+        (None, 190_000, False),
+        ("60%", 590_000, False),
+        ("60%", 601_000, True),
+        (50_000, 51_000, True),
+    ],
+)
+async def test_on_a_window_of_a_million_the_setting_says_when_the_history_is_shortened(
+    tmp_path: Path, compact_at: str | int | None, tokens: int, *, shortened: bool
+) -> None:
+    note = '{ name = "read_file", input = { path = "note.txt" } }'
+    script = calls(note, usage=f"{{ input_tokens = {tokens} }}") + says(ANSWER) + summarises()
+    async with stage(tmp_path, script, model="claude-sonnet-4-6", compact_at=compact_at) as here:
+        (here.workspace / "note.txt").write_text("as it was\n")
+        turn = await here.turn()
+        assert (purposes(turn) == ["turn", "summary", "turn"]) is shortened
+        assert turn.end.answer == ANSWER
+
+
 async def test_files_in_use_are_read_again_after_a_summary(tmp_path: Path) -> None:
     script = (
         calls('{ name = "read_file", input = { path = "note.txt" } }')

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.recovery.compaction import CompactionHealth, Thresholds, summary_budget, tail_length, thresholds
+from harness.recovery.compaction import CompactAt, CompactionHealth, Thresholds, summary_budget, tail_length, thresholds
 
 windows = st.integers(1_000, 2_000_000)
 maxima = st.integers(1, 200_000)
@@ -147,3 +147,17 @@ def test_an_estimate_that_was_too_low_is_corrected_by_what_the_server_counted() 
     assert summary_budget(200_000, 250_000, 125_000, 1) == 90_000
     assert summary_budget(200_000, 250_000, 500_000, 1) == 180_000
     assert summary_budget(200_000, None, 100_000, 2) == 144_000
+
+
+def test_on_a_window_of_a_million_a_share_or_a_size_replaces_967_000_tokens() -> None:
+    levels = thresholds(1_000_000, 128_000)
+    assert CompactAt().applied(levels, 1_000_000) == levels
+    assert CompactAt(share=0.6).applied(levels, 1_000_000).compact == 600_000
+    assert CompactAt(tokens=200_000).applied(levels, 1_000_000).compact == 200_000
+    assert CompactAt(tokens=200_000).applied(levels, 1_000_000).drained == 160_000
+    assert CompactAt(share=1.0).applied(levels, 1_000_000).compact == 967_000
+
+
+def test_a_size_above_a_small_window_changes_nothing_there() -> None:
+    levels = thresholds(200_000, 64_000)
+    assert CompactAt(tokens=200_000).applied(levels, 200_000) == levels

@@ -19,7 +19,7 @@ from harness.recovery import (
     decide,
     decide_summary,
 )
-from harness.recovery.compaction import CompactionHealth, thresholds
+from harness.recovery.compaction import CompactAt, CompactionHealth, thresholds
 from harness.recovery.output_cap import summary_cap
 from tests.recovery.cases import (
     ANSWER,
@@ -67,6 +67,46 @@ def test_up_to_the_threshold_a_request_goes_out_and_from_it_on_the_history_is_co
     decision = before(167_000)
     assert isinstance(decision, Compact)
     assert decision.code is None
+
+
+def test_a_size_that_the_user_set_is_where_the_history_is_shortened() -> None:
+    limits = replace(LIMITS, compact_at=CompactAt(tokens=60_000))
+    assert before(59_999, limits=limits) is None
+    assert isinstance(before(60_000, limits=limits), Compact)
+
+
+@given(
+    tokens=st.integers(0, 1_100_000),
+    fixed=st.integers(0, 300_000),
+    window=st.integers(4_000, 1_000_000),
+    wanted=st.one_of(st.none(), st.integers(1_000, 1_100_000)),
+    share=st.one_of(st.none(), st.integers(1, 100)),
+    health=st.sampled_from([WELL, OFF, THRASHING]),
+    compaction=st.booleans(),
+)
+def test_saving_money_never_ends_a_turn_and_a_full_window_is_treated_as_without_the_setting(
+    *,
+    tokens: int,
+    fixed: int,
+    window: int,
+    wanted: int | None,
+    share: int | None,
+    health: CompactionHealth,
+    compaction: bool,
+) -> None:
+    situation = replace(ORDINARY, prompt_tokens=tokens, system_tokens=fixed, window=window, max_output=128_000)
+    plain = replace(LIMITS, compaction=compaction)
+    at = CompactAt(wanted, None if share is None else share / 100)
+    decision = before_request(FRESH, health, 6, replace(plain, compact_at=at), situation)
+    without = before_request(FRESH, health, 6, plain, situation)
+    sizes = [size for size in (wanted, share and int(window * (share / 100))) if size is not None]
+    full = tokens >= thresholds(window, 128_000).compact
+    if full or not compaction or not sizes:
+        assert type(decision) is type(without)
+    elif tokens >= min(sizes) > fixed and health is WELL:
+        assert isinstance(decision, Compact)
+    else:
+        assert decision is None
 
 
 # ── the milder layer: old results drained before a request (lessons s08) ────────────────────────────

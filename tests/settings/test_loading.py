@@ -86,6 +86,8 @@ SAMPLE = {
     "workspace": ".",
     "fallback_models": "x,y",
     "hooks": '[{"event": "stop", "command": "make test"}]',
+    "prices": '{"m": {"input": 1, "output": 2}}',
+    "compact_at": "60%",
 }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness.session import Session
 from harness.ui.app.status import Status
-from harness.ui.lines import dollars
+from harness.ui.lines import dollars, priced
 from harness.ui.panel.layout import cell, flat
 from harness.ui.panel.state import Panel
 from harness.ui.plan_lines import how_far, in_progress, is_open
@@ -49,8 +49,8 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
     if panel.window:
         yield f"{panel.context_tokens / panel.window:.0%}"
     spend = panel.spend
-    if spend.cost_usd or not session.settings.practice:
+    if spend.cost_usd or spend.unpriced or not session.settings.practice:
         retries = f" ({dollars(spend.retry_cost_usd)} on retries)" if spend.retry_cost_usd else ""
-        yield f"{dollars(spend.cost_usd)}{retries}"
+        yield f"{priced(spend.cost_usd, spend.unpriced)}{retries}"
     elif wasted := spend.retry_usage.prompt + spend.retry_usage.output:
         yield f"{wasted:,} tokens on retries"

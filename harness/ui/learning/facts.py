@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from harness.events import BreakerState, Event
 from harness.lessons import Exchanged, Moment
 from harness.ui.line import Line, Tone
-from harness.ui.lines import dollars
+from harness.ui.lines import dollars, priced
 from harness.ui.panel.folding import PanelFold
 from harness.ui.panel.state import Panel
 
@@ -42,7 +42,9 @@ def panel_line(panel: Panel) -> Line:
     if panel.window:
         facts.append(f"context {panel.context_tokens:,} of {panel.window:,} tokens")
     if panel.spend.requests:
-        facts.append(f"{_several(panel.spend.requests, 'request')}, {dollars(panel.spend.cost_usd)}")
+        facts.append(
+            f"{_several(panel.spend.requests, 'request')}, {priced(panel.spend.cost_usd, panel.spend.unpriced)}"
+        )
     if panel.spend.retry_cost_usd:
         facts.append(f"of it {dollars(panel.spend.retry_cost_usd)} on retries")
     facts += [f"{row.tool} {row.state.value}" for row in panel.rows if row.state is not BreakerState.CLOSED]

@@ -117,6 +117,13 @@ def money(value: float) -> str:
     return f"${value:.2f}" if value >= 0.01 else f"${value:.4f}"
 
 
+def priced(cost_usd: float, unpriced: int) -> str:
+    """What requests cost; `unpriced` of them have no known price: "cost unknown", "≥ $1.25"."""
+    if not unpriced:
+        return money(cost_usd)
+    return f"≥ {money(cost_usd)}" if cost_usd else "cost unknown"
+
+
 def plural(number: int, word: str) -> str:
     """A number and what it counts: "1 tool call", "2 tool calls"."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")

@@ -22,8 +22,8 @@ from harness.ui.panel.layout import (
     flowing,
     hung,
     labelled,
-    money,
     plural,
+    priced,
     wrapped,
 )
 from harness.ui.panel.state import ModelView, Panel, Phase
@@ -245,17 +245,18 @@ def spent(panel: Panel, width: int) -> Sequence[Lines]:
     spend = panel.spend
     if not spend.cost_usd and not _tokens(spend.usage):
         return ()
-    total = _spent(spend.cost_usd, spend.usage, width)
+    total = _spent(spend.cost_usd, spend.unpriced, spend.usage, width)
     retried = bool(spend.retry_cost_usd or _tokens(spend.retry_usage))
-    wasted = f", of it {_spent(spend.retry_cost_usd, spend.retry_usage, width)} on retries" if retried else ""
+    wasted = f", of it {_spent(spend.retry_cost_usd, 0, spend.retry_usage, width)} on retries" if retried else ""
     return ([labelled("spent", Content.assemble((total, QUIET), (wasted, "" if retried else QUIET)))], [])
 
 
-def _spent(cost_usd: float, usage: Usage, width: int) -> str:
+def _spent(cost_usd: float, unpriced: int, usage: Usage, width: int) -> str:
     tokens = f"{count(_tokens(usage))} tokens"
-    if not cost_usd:
+    if not cost_usd and not unpriced:
         return tokens
-    return f"{money(cost_usd)} · {tokens}" if width >= ROOMY else money(cost_usd)
+    cost = priced(cost_usd, unpriced)
+    return f"{cost} · {tokens}" if width >= ROOMY else cost
 
 
 def _tokens(usage: Usage) -> int:

@@ -18,8 +18,8 @@ from harness.ui.panel.layout import (
     flat,
     flowing,
     labelled,
-    money,
     one_line,
+    priced,
     wrapped,
 )
 from harness.ui.panel.state import Panel
@@ -120,9 +120,10 @@ def _numbers(one: AgentView, now: float, width: int) -> str:
     if one.state is AgentState.WAITS:
         return "waits"
     time = seconds(one.ended.duration_s) if one.ended is not None else _lasted(one.since, now)
-    cost = one.ended.cost_usd if one.ended is not None else one.moved.cost_usd if one.moved is not None else 0.0
+    taken = one.ended or one.moved
+    cost = priced(taken.cost_usd, taken.unpriced) if taken is not None and (taken.cost_usd or taken.unpriced) else ""
     parts = (f"step {one.moved.step}" if one.moved is not None and one.ended is None else "", _tokens(one))
-    return BETWEEN.join(filter(None, (*(parts if width >= ROOMY else ()), money(cost) if cost else "", time)))
+    return BETWEEN.join(filter(None, (*(parts if width >= ROOMY else ()), cost, time)))
 
 
 def _tokens(one: AgentView) -> str:

@@ -1,0 +1,90 @@
+"""What a user and a program are shown of the cost: amounts where there is a price, and that there is none."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.events import BudgetReached, SpendChanged, TurnEnded, Usage
+from harness.executor.asker import Nobody
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.session import Session, open_session
+from harness.ui.app.status_facts import status_of
+from harness.ui.command_results import Say
+from harness.ui.commands import run_command
+from harness.ui.headless import result
+from harness.ui.lines import line_of, priced
+from harness.ui.outcomes import ending_line
+from harness.ui.panel.folding import PanelFold
+from harness.ui.panel.model_lines import spent
+from tests.agent.stage import played, says, settings_of
+
+pytestmark = pytest.mark.anyio
+
+UNKNOWN = "claude-mythos-9"
+SCRIPT = (
+    f'[server]\nmodels = ["{UNKNOWN}", "claude-opus-5-5"]\n'
+    + says("Yes.", usage="{ input_tokens = 100000, output_tokens = 5000 }") * 2
+)
+
+
+def said(command: str, session: Session) -> str:
+    answer = run_command(command, session)
+    assert isinstance(answer, Say)
+    return answer.text
+
+
+async def one_turn(session: Session, panel: PanelFold) -> TurnEnded:
+    turn = await played(session.run("Is it?"))
+    for event in turn.events:
+        panel.see(event, 0.0)
+    return turn.end
+
+
+def shown(session: Session, panel: PanelFold) -> str:
+    return str(status_of(session, panel.now, running=False, past=False, waiting=0, warning="").facts)
+
+
+def on_panel(panel: PanelFold) -> str:
+    return "".join(line.plain for lines in spent(panel.now, 60) for line in lines)
+
+
+async def test_an_unknown_price_is_shown_as_unknown_everywhere_and_a_known_part_as_at_least(tmp_path: Path) -> None:
+    async with PracticeServer(script=Script.parse(SCRIPT)) as server:
+        loaded, panel = settings_of(tmp_path, server.base_url, model=UNKNOWN), PanelFold()
+        async with await open_session(loaded, Nobody(), warm=False) as session:
+            end = await one_turn(session, panel)
+            assert json.loads(json.dumps(result(end, session)))["total_cost_usd"] is None
+            assert "cost unknown" in shown(session, panel)
+            assert "cost unknown" in on_panel(panel)
+            assert "cost unknown" in str(ending_line(end))
+            assert "cost unknown" in said("/status", session)
+            cost = said("/cost", session)
+            assert "\ncost unknown\n" in cost
+            assert '1 request without a known price; give one as [prices."NAME"]' in cost
+            everything = (shown(session, panel), on_panel(panel), str(ending_line(end)), cost, said("/status", session))
+            assert not any("$" in text for text in everything)
+
+            session.set_model("claude-opus-5-5")
+            end = await one_turn(session, panel)
+            assert result(end, session)["total_cost_usd"] == pytest.approx(0.5)
+            assert "at least $0.50" in shown(session, panel)
+            assert "≥ $0.50" in on_panel(panel)
+            assert "at least $0.50" in said("/cost", session)
+            assert "$0.50" in str(ending_line(end))
+
+
+def test_what_is_spent_of_a_budget_is_one_line() -> None:
+    assert str(line_of(BudgetReached(80, 4.02, 5.0))) == "$ 80 % of the budget is spent: $4.02 of $5.00"
+
+
+def test_an_amount_without_unpriced_requests_is_the_amount() -> None:
+    assert [priced(1.25, 0), priced(0.0, 0), priced(0.0, 2), priced(1.25, 2)] == [
+        *("$1.25", "$0.0000"),
+        *("cost unknown", "at least $1.25"),
+    ]
+
+
+def test_an_old_journal_without_the_count_is_read_as_priced() -> None:
+    assert SpendChanged(1, Usage(), 0.5, Usage(), 0.0).unpriced == 0
