@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from harness.breakers.capabilities import CapabilityMap
 from harness.capability_files import capability_files, load_capabilities, within
 from harness.checkpoints import CheckpointLimits, Checkpoints
+from harness.definitions import places
 from harness.errors import SettingsError
 from harness.escape.policy import EscapePolicy
 from harness.events import CascadeMode, DispatchLimits
@@ -29,7 +30,7 @@ from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.secret import Secret
 from harness.settings import Settings, load
-from harness.skills import Origin, Place, Skill, SkillBook, catalogue_text, skill_tool
+from harness.skills import Skill, SkillBook, catalogue_text, skill_tool
 from harness.tools.background import Background
 from harness.tools.shell import SECRETS
 from harness.tools.tool import Tool
@@ -216,10 +217,7 @@ def skills_for(settings: Settings) -> SkillBook:
     """The skills of the person and of the project; none where they are switched off."""
     if not settings.skills:
         return SkillBook(())
-    workspace = settings.workspace.resolve()
-    of_project = Place(workspace / ".harness" / "skills", Origin.PROJECT, border=workspace)
-    of_person = () if settings.user_dir is None else (Place(settings.user_dir / "skills", Origin.PERSON),)
-    return SkillBook((*of_person, of_project))
+    return SkillBook(places("skills", settings.workspace, settings.user_dir, settings.home_dir))
 
 
 def memory_for(settings: Settings, session: str) -> MemoryBook:
