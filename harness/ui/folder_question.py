@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from harness.settings import Loaded
 
-FILES = (".env", ".harness/settings.toml") + tuple(
-    f"{folder}/{kind}" for folder in (".harness", ".agents", ".claude") for kind in ("commands", "agents")
+FILES = (
+    *(".env", ".harness/settings.toml"),
+    *(f"{folder}/{kind}" for folder in (".harness", ".agents", ".claude") for kind in ("commands", "agents")),
 )
 
 RISK = "They can send your conversation elsewhere and run programs. Use them only if you know them."
