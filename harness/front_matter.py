@@ -12,6 +12,7 @@ MOST_CHARACTERS = 20_000
 
 _KEY = re.compile(r"[\"']?(?P<key>[\w-]+)[\"']?[ \t]*:")
 _WRITTEN = re.compile(r"[\"']?(?P<key>[\w-]+)[\"']?[ \t]*:[ \t]+(?P<text>\S.*?)\s*")
+_COMMENT = re.compile(r"[ \t]+#(?![^\[]*\]).*")
 _LINE = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]+(?P<text>[^\s\"'|>\[{&*!%@`#].*)")
 
 
@@ -46,15 +47,16 @@ def front_matter(text: str, keys: Collection[str] = KEYS, as_written: Collection
     if sum(map(len, head)) > MOST_CHARACTERS:
         return FrontMatter({}, body, (f"its front matter has more than {MOST_CHARACTERS:,} characters",))
     problems: list[str] = []
+    there = {
+        match["key"]: number
+        for number, line in enumerate(head, 2)
+        if (match := _KEY.match(line)) and match["key"] in as_written
+    }
     values = _lines_as_written(head, as_written)
     rest = [key for key in keys if key not in values]
     if not as_written or any(key in line for key in rest for line in head):
         values |= dict(_values(head, rest, as_written, problems))
-    lost = {
-        match["key"]: number
-        for number, line in enumerate(head, 2)
-        if (match := _KEY.match(line)) and match["key"] in as_written and match["key"] not in values
-    }
+    lost = {key: line for key, line in there.items() if key not in values}
     return FrontMatter(values, body, tuple(problems), lost)
 
 
@@ -65,9 +67,10 @@ def _lines_as_written(head: list[str], keys: Collection[str]) -> dict[str, str]:
         match = _WRITTEN.fullmatch(line)
         if match is None or match["key"] not in keys or (match["text"][0] == "[" and "]" not in match["text"]):
             continue
-        if match["text"][0] not in "|>&*!":
+        if match["text"][0] not in "|>&*!#":
             head[number] = ""
-            found.setdefault(match["key"], one_line(match["text"].strip("\"'")))
+            text = match["text"] if match["text"][0] in "\"'" else _COMMENT.sub("", match["text"])
+            found.setdefault(match["key"], one_line(text.strip("\"'")))
     return {key: value for key, value in found.items() if value}
 
 

@@ -8,8 +8,8 @@ from harness.definitions.files import NAME, MarkdownFile, markdown_files
 from harness.definitions.places import Origin, Place, Problem
 from harness.definitions.tool_names import tools_named
 
-KEYS = ("model", "tools", "disallowedTools")
-"""Read besides name and description."""
+KEYS = ("name", "model", "tools", "disallowedTools")
+"""Read besides the description."""
 TRUST = "waits for your trust in this folder; the model of the session is used"
 
 
@@ -83,13 +83,13 @@ def usable(found: Agents, available: Collection[str]) -> Agents:
         given = [
             name for name in (available if named is None else named.tools) if not (refused and name in refused.tools)
         ]
-        if refused is None or not given:
-            problems.append(Problem(agent.file, "is left out: it has none of the tools that there are"))
-        elif unknown:
+        if unknown:
             there = ", ".join(available)
             problems.append(
                 Problem(agent.file, f"is left out: there is no tool {', '.join(unknown)}; there are {there}")
             )
+        elif refused is None or not given:
+            problems.append(Problem(agent.file, "is left out: it has none of the tools that there are"))
         else:
             if named and named.absent:
                 problems.append(Problem(agent.file, f"goes without {', '.join(named.absent)}, which is not here"))

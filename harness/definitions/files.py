@@ -49,10 +49,12 @@ class ModelClaim:
     model: str
 
 
-def markdown_files(place: Place, keys: Collection[str], problems: list[Problem]) -> Iterator[MarkdownFile]:
+def markdown_files(
+    place: Place, keys: Collection[str], problems: list[Problem], texts: Collection[str] = ("description",)
+) -> Iterator[MarkdownFile]:
     """The files of a place in the order of their names; `problems` takes what is wrong with one.
 
-    `keys` of the front matter are read as they are written. Never raises for what is on the disk.
+    `keys` of the front matter are read as they are written, `texts` as YAML. Never raises for what is on the disk.
     """
     paths = list(islice(_paths(place.folder), MOST_FILES + 1))
     if len(paths) > MOST_FILES:
@@ -71,14 +73,14 @@ def markdown_files(place: Place, keys: Collection[str], problems: list[Problem])
             problems.append(Problem(path, refusal))
             continue
         has_head = text.removeprefix("\ufeff").startswith(FENCE)
-        parts = front_matter(text, ("name", "description", *keys), keys) if has_head else FrontMatter({}, text.strip())
+        parts = front_matter(text, (*keys, *texts), keys) if has_head else FrontMatter({}, text.strip())
         yield MarkdownFile(path, path.relative_to(place.folder).with_suffix(""), place, parts)
 
 
 def model_claims(places: Collection[Place]) -> tuple[ModelClaim, ...]:
     """The models that the files of a project name."""
     of_project = (place for place in places if place.origin is Origin.PROJECT)
-    files = (file for place in of_project for file in markdown_files(place, ("model",), []))
+    files = (file for place in of_project for file in markdown_files(place, ("model",), [], ()))
     return tuple(ModelClaim(file.path, file.model) for file in files if file.model)
 
 
