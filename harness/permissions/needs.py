@@ -1,6 +1,7 @@
 """What has to be allowed before a call may run: its commands and its paths, each by itself."""
 
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -49,6 +50,11 @@ class NeedKind(Enum):
     UNREADABLE = "unreadable"
 
 
+_PATTERN = re.compile(r"[*?\[]")
+_VARIABLE = re.compile(r"\$\{?(\w+)")
+_SUBSTITUTION = re.compile(r"\$\(|`")
+_COUNT = re.compile(r"\|\s*wc( -[lwcm])?\s*[)`]$")
+"""The end of a substitution that is a number."""
 READS = frozenset({NeedKind.READ, NeedKind.TREE, NeedKind.LIST, NeedKind.EXECUTE})
 _KINDS = {
     Role.LIST: NeedKind.LIST,
@@ -139,13 +145,19 @@ class _Line:
         self._folders = [around.workspace]
         self._lost = False
         self._assigned: set[str] = set()
+        self._patterned: set[str] = set()
+        """Variables whose values may hold file patterns, which the shell looks up where they stand without quotes."""
 
     def needs(self, runs: tuple[Run, ...]) -> Iterator[Need]:
         for run in runs:
             yield from self._command(run)
             for redirect in run.simple.redirects:
                 yield self._redirect(redirect)
-            self._assigned |= {one.name for one in run.simple.assignments}
+            assigned = {one.name for one in run.simple.assignments}
+            self._assigned |= assigned
+            text = run.simple.text
+            if _PATTERN.search(text) or not self._patterned.isdisjoint(_VARIABLE.findall(text)):
+                self._patterned |= assigned
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
 
@@ -187,7 +199,16 @@ class _Line:
             and all(map(harmless_assignment, run.simple.assignments))
             and parsed.looks
             and (run.limited or parsed.ends)
+            and not any(map(self._becomes_names, run.simple.words))
         )
+
+    def _becomes_names(self, word: Word) -> bool:
+        """The shell may put the names of files in its place, and nobody knows in which folder they are."""
+        if word.kind is not WordKind.UNKNOWN or not word.split or listing(word.listed_by) is not None:
+            return False
+        if _SUBSTITUTION.search(word.text) and _PATTERN.search(word.text) and not _COUNT.search(word.text):
+            return True
+        return not self._patterned.isdisjoint(_VARIABLE.findall(word.text))
 
     def _of_words(self, simple: Simple, name: str, found: "_Understood | None", *, looks: bool) -> Iterator[Need]:
         program = PROGRAMS.get(name)
@@ -244,7 +265,8 @@ class _Line:
             return
         if word.known and text in (HARMLESS_TARGETS if kind is NeedKind.WRITE else HARMLESS_SOURCES):
             return
-        if word.kind is WordKind.UNKNOWN or "\0" in text:  # a mark with something before or behind it
+        lost = self._lost and not word.home and not text.startswith("/")
+        if word.kind is WordKind.UNKNOWN or lost or "\0" in text:  # a mark with something before or behind it
             yield Need(kind, simple.text if "\0" in text else text, words=simple.words, implied=True)
             return
         paths = self._joined(word)
@@ -332,7 +354,7 @@ class _Understood:
             if found is None:
                 words.append(word)
             else:
-                mark = Word(f"\0{next(numbers)}", WordKind.GLOB)  # any number of words
+                mark = Word(f"\0{next(numbers)}", WordKind.GLOB)  # it may be several words, as a pattern may
                 listings[mark] = replace(found, whole=found.whole and word.whole)
                 words.append(mark)
         parsed = parse(program, tuple(words))

@@ -138,7 +138,14 @@ class PermissionRule:
         perhaps = not OPAQUE.isdisjoint(need.dangers) or any(
             _fits(pattern, words, unknown=True) for pattern in self._meant for words in (*views, *hidden)
         )
-        return Match.MAYBE if perhaps else Match.NO
+        return Match.MAYBE if perhaps or self._perhaps_alias(need.words) else Match.NO
+
+    def _perhaps_alias(self, words: tuple[Word, ...]) -> bool:
+        """A name that git does not know itself may be an alias for what the rule is about."""
+        git = as_git(words)
+        if git is None or not git.rest or self._meant[0][0].text != "git":
+            return False
+        return not git.rest[0].known or git.rest[0].text not in PROGRAMS["git"].subcommands
 
     @cached_property
     def _folded(self) -> tuple[Word, ...]:

@@ -117,7 +117,7 @@ async def test_the_tool_that_was_offered_is_decided_and_allowed_under_its_own_na
         async def wait(self, offered: WaitOffered) -> WaitChoice:
             return "stop"
 
-    script = rounds("grep", 1) + calls(call("bash", command="awk /needle/ notes")) + says(ANSWER)
+    script = rounds("grep", 1) + calls(call("bash", command="perl -ne print notes")) + says(ANSWER)
     async with stage(tmp_path, script, asker=Person(), permission_mode="ask") as here:
         here.agent.dispatching.command(BreakerCommand.TRIP, "grep")
         turn = await here.turn()

@@ -135,3 +135,14 @@ def test_what_is_merely_asked_about_has_no_dangers() -> None:
 
 def test_the_tables_are_long_enough_to_mean_something() -> None:
     assert len({*HARMLESS, *NOT_HARMLESS, *DANGEROUS_LINES}) >= 300
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("find . -name '*.txt' | xargs uniq", "git ls-files | xargs uniq", "uniq $(git ls-files)"),
+        *("find . -type f | xargs xxd", "head -n $(git ls-files)", "sort -t $(git ls-files) a"),
+    ],
+)
+def test_a_list_of_files_may_be_several_words(command: str) -> None:
+    assert isinstance(decided(command), Ask)

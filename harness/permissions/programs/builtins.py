@@ -139,8 +139,10 @@ def _prints(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         words = words[1:]
     elif words and words[0].text.startswith("-"):
         return None
-    if not words or words[0].kind is not WordKind.LITERAL or re.search(r"%[^A-Za-z%]*[hlLjzqt]*n", words[0].text):
+    if not words or words[0].kind is not WordKind.LITERAL:
         return None
+    if re.search(r"%[^A-Za-z%]*[hlLjzqt]*n|%[^A-Za-z%]*(?:[0-9]{5}|\*)", words[0].text):
+        return None  # also a width that fills the memory
     return _says(program, words)
 
 

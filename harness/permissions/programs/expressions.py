@@ -160,10 +160,8 @@ def _delimited(text: str, position: int, delimiter: str, *, lines: bool = False)
 
 
 _CLASS = r"\[:[a-z]+:\]"
-_SED_BRACKET = rf"\[\^?\]?(?:{_CLASS}|[^\[\]\n])*\]"
+_SED_BRACKET = rf"\[\^?+\]?+(?:{_CLASS}|[^\[\]\n])*+\]"
 _AWK_BRACKET = rf"\[\^?(?:{_CLASS}|[^\[\]\\/\n]|\\[^\]\n])+\]"
-_BALANCED = re.compile(rf"(?:{_SED_BRACKET}|\\.|[^\\\[])*")
-"""A regular expression of sed whose bracket expressions are closed, so that the delimiter is not inside one."""
 
 
 # ── sed ─────────────────────────────────────────────────────────────────────────────────────────
@@ -287,13 +285,24 @@ class _SedScript:
         text, self.at = self.text[self.at : end], end + 1
         return text
 
-    def _expression(self, delimiter: str) -> None:
-        if not _BALANCED.fullmatch(self._until(delimiter)):
+    def _expression(self, delimiter: str) -> int | None:
+        """Read a regular expression. Where it ends for a sed to which a delimiter in brackets is one, if elsewhere."""
+        pattern = rf"(?:{_SED_BRACKET}|\\[^\n]|[^\\\[\n{re.escape(delimiter)}])*+"
+        found = re.compile(pattern).match(self.text, self.at)
+        assert found is not None
+        if self.text[found.end() : found.end() + 1] != delimiter:
             raise _NotHarmless
+        simply, self.at = _delimited(self.text, self.at, delimiter), found.end() + 1
+        return None if simply == found.end() else simply
 
     def _substitute(self) -> None:
         delimiter = self._delimiter()
-        self._expression(delimiter)
+        simply = self._expression(delimiter)
+        if simply is not None:
+            # That sed refuses the expression, but only when it has opened the file of a flag w.
+            end = _delimited(self.text, simply + 1, delimiter, lines=True)
+            if end is not None and re.match(r"[gpiImM0-9 \t]*[ew]", self.text[end + 1 :]):
+                raise _NotHarmless
         self._until(delimiter, lines=True)
         self._skip("gpiImM0123456789")
         self._end()
@@ -444,7 +453,7 @@ def _redirects_nothing(tokens: list[_Token]) -> bool:
     """No > behind print. In a pattern, in parentheses and in other statements it compares."""
     braces = parentheses = 0
     printing = False
-    for token, following in zip(tokens, [*tokens[1:], _Token("newline", "\n")], strict=True):
+    for token, following in zip(tokens, [*tokens[1:], _Token("newline", "\n")], strict=False):
         if token.text in (";", "{", "}") and token.kind == "operator" and not parentheses:
             printing = False
         if token.kind == "operator":
@@ -609,7 +618,7 @@ _JQ_TOKENS = re.compile(
     r"|(?P<variable>\$[ \t\n]*(?P<bound>[a-zA-Z_][a-zA-Z_0-9]*))"
     r"|(?P<format>@(?:text|json|html|uri|urid|csv|tsv|sh|base64|base64d|base32|base32d)(?![a-zA-Z_0-9]))"
     r"|(?P<name>[a-zA-Z_][a-zA-Z_0-9]*)"
-    r"|(?P<number>(?:[0-9]{1,9}(?:\.[0-9]*)?|\.[0-9]+)(?![0-9eE]))"
+    r"|(?P<number>(?>[0-9]{1,9}(?:\.[0-9]*)?|\.[0-9]+)(?![0-9a-zA-Z_]))"
     r"|(?P<operator>\?//=|\?//|//=|//|\|=|[-+*/%=!<>]=|[-+*/%=<>|,.:;?()\[\]{}])"
 )
 

@@ -840,7 +840,11 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             writes="d o r --directory --output --reject-file",
             operands=(WRITE, READ),
             looks=False,
-            parser=lambda program, words: (found := plain(program, words)) and and_uses(found, [Use(WRITE, HERE)]),
+            parser=lambda program, words: (
+                (found := plain(program, words))
+                # With -o the first operand is only read.
+                and and_uses(found, [Use(WRITE, HERE), *(Use(READ, word) for word in found.operands[:1])])
+            ),
         ),
         # Archives.
         **dict.fromkeys(("tar", "gtar", "bsdtar"), replace(_TAR, parser=_tar)),

@@ -84,9 +84,12 @@ def _ps(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     texts = [word.text for word in words if word.known]
     if len(texts) != len(words):
         return None
+    every = any(re.match(r"-[^-]*e", text) for text in texts)
     position = 0
     while position < len(texts):
         text, position = texts[position], position + 1
+        if every and text.startswith("-aux"):
+            return None
         columns, name = re.fullmatch(r"-[eA]?[wf]*o(.*)", text), text.partition("=")[0]
         if columns or name in ("--sort", "--format"):
             value = columns[1] if columns else text.partition("=")[2]
@@ -133,6 +136,11 @@ def _seq(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 
 
 # ── what else has to hold ───────────────────────────────────────────────────────────────────────
+
+
+def _follows_no_links(parsed: Parsed) -> bool:
+    """ls. With -L, -R goes through links, too."""
+    return not (parsed.has("R --recursive") and parsed.has("L --dereference"))
 
 
 def _stops_at_the_end(parsed: Parsed) -> bool:
@@ -202,6 +210,7 @@ def _has_no_pager(parsed: Parsed) -> bool:
 _NOTHING = Program(flags=_ABOUT, operands=())
 _DIGEST = Program(flags="btz --binary --text --tag --zero" + _ABOUT)
 _LS = Program(
+    check=_follows_no_links,
     flags="aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1@eOPW% --all --almost-all --author --escape --ignore-backups "
     "--directory --file-type --full-time --group-directories-first --no-group --human-readable --si "
     "--dereference-command-line --dereference-command-line-symlink-to-dir --inode --kibibytes --dereference "
@@ -555,9 +564,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         ),
         **dict.fromkeys(("cal", "ncal"), Program(flags="13bhjmMNsSwyY", texts="ABdn", operands=_TEXT, free=True)),
         "printenv": Program(flags="0 --null" + _ABOUT, operands=_TEXT, check=_prints_plain_variables),
-        "locale": Program(
-            flags="amckv --all-locales --charmaps --category-name --keyword-name --verbose" + _ABOUT, operands=_TEXT
-        ),
+        "locale": Program(flags="ack --all-locales --category-name --keyword-name" + _ABOUT, operands=_TEXT),
         "getconf": Program(flags="a", operands=(Role.TEXT, Role.LIST)),
         "ps": Program(operands=_TEXT, parser=_ps),
         "pstree": Program(

@@ -318,6 +318,8 @@ def _words(gathered: _Gathered) -> list[Word]:
     shape = "".join(shape for _, shape in gathered.chars)
     if gathered.pipe:
         return [Word(text, WordKind.PIPE)]
+    if gathered.unknown and re.search(r"\{.*\.\..*\}", shape, re.DOTALL):
+        raise Unreadable("it has a range in braces that is not plain")
     if gathered.unknown:
         lines = gathered.listed_by if gathered.alone else ()
         return [Word(text, WordKind.UNKNOWN, split=gathered.split or "{" in shape, listed_by=lines)]
@@ -325,6 +327,8 @@ def _words(gathered: _Gathered) -> list[Word]:
         return [Word(text, home=True) if text == gathered.home else Word(text, WordKind.UNKNOWN)]
     if not _BRACES.search(shape):
         return [_word(gathered.chars, gathered)]
+    if "$" in shape:
+        raise Unreadable("a $ stands beside braces, which may make the name of a variable of it")
     made = _braces(gathered.chars)
     if made is None:
         return [Word(text, WordKind.UNKNOWN, split=True)]
@@ -359,12 +363,15 @@ def _braces(chars: list[_Char]) -> list[list[_Char]] | None:
         return None
     inner: list[list[_Char]] = []
     if len(parts) == 1:
-        found = _RANGE.fullmatch("".join(shape for _, shape in parts[0]))
+        written = "".join(shape for _, shape in parts[0])
+        found = _RANGE.fullmatch(written)
+        if found is None and ".." in written:
+            raise Unreadable("it has a range in braces that is not plain")
         if found is None:
             return None
         first, last = int(found[1]), int(found[2])
         if abs(last - first) >= MOST_WORDS:
-            return None
+            raise Unreadable(f"braces make more than {MOST_WORDS} words of one")
         step = 1 if last >= first else -1
         inner = [[(char, QUOTED) for char in str(number)] for number in range(first, last + step, step)]
     else:
@@ -374,8 +381,10 @@ def _braces(chars: list[_Char]) -> list[list[_Char]] | None:
                 return None
             inner += made
     rest = _braces(chars[end + 1 :])
-    if rest is None or len(inner) * len(rest) > MOST_WORDS:
+    if rest is None:
         return None
+    if len(inner) * len(rest) > MOST_WORDS:
+        raise Unreadable(f"braces make more than {MOST_WORDS} words of one")
     return [[*chars[:begin], *one, *other] for one in inner for other in rest]
 
 

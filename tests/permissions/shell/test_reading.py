@@ -177,8 +177,6 @@ def test_what_is_not_certain_is_not_read(line: str) -> None:
         ("{a,*}", WordKind.LITERAL),
         ("{*,a}", WordKind.GLOB),
         ("{1..3}", WordKind.LITERAL),
-        ("{1..99}", WordKind.UNKNOWN),
-        ("{a..c}", WordKind.UNKNOWN),
         ("{a,$x}", WordKind.UNKNOWN),
         ("{a{b,c}", WordKind.UNKNOWN),
         ("{a}{b,c}", WordKind.UNKNOWN),
@@ -191,6 +189,21 @@ def test_what_is_not_certain_is_not_read(line: str) -> None:
 )
 def test_how_much_of_a_word_is_known(word: str, kind: WordKind) -> None:
     assert read_line(f"echo {word}")[-1].words[1].kind is kind
+
+
+def test_braces_make_no_variable_of_a_dollar_sign() -> None:
+    for word in ("{$,x}HOME", "a{b$,c}y{1,2}", "{a,b}$", "${,}HOME"):
+        with pytest.raises(Unreadable):
+            read_line(f"echo {word}")
+    assert [word.text for word in read_line("echo {'$',b}HOME")[0].words] == ["echo", "$HOME", "bHOME"]
+
+
+@pytest.mark.parametrize(
+    "word", ["{1..99}", "{a..c}", "{1..9..2}", "$x{1..1000000000}", "{1..9}{1..9}", "{a,$x}{1..999}", "x{a,{1..99}}"]
+)
+def test_braces_that_make_many_words_are_not_read(word: str) -> None:
+    with pytest.raises(Unreadable, match="braces"):
+        read_line(f"echo {word}")
 
 
 def test_a_redirection_names_what_it_writes() -> None:

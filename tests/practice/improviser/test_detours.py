@@ -234,18 +234,22 @@ async def test_where_no_way_is_left_it_says_what_the_person_can_do(
 @pytest.mark.parametrize(
     ("prompt", "refused", "by_hand"),
     [
-        ("find TODO", "I was not allowed to take the way round (bash ", "By hand: ask the person which files"),
-        ("TODO を探して", "代わりの方法(bash ", "手作業での方法: ask the person which files"),
+        (
+            'create n.txt with the text "tea"',
+            "I was not allowed to take the way round (bash ",
+            "By hand: give the whole content",
+        ),
+        ("n.txt に「tea」と書いて", "代わりの方法(bash ", "手作業での方法: give the whole content"),
     ],
 )
 async def test_a_way_that_the_person_refuses_is_not_taken(
     tmp_path: Path, prompt: str, refused: str, by_hand: str
 ) -> None:
     person = Refusing()
-    async with acting(tmp_path, "grep", asker=person, permission_mode="ask") as here:
+    async with acting(tmp_path, "write_file", asker=person, permission_mode="ask") as here:
         turn = await here.turn(prompt)
         assert person.asked == ["bash"]
-        assert asked_for(turn) == ["grep", "bash"]
+        assert asked_for(turn)[-2:] == ["write_file", "bash"]
         assert refused in said(turn)
         assert by_hand in said(turn)
 

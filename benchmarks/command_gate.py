@@ -1,0 +1,37 @@
+"""The permission gate as a session has it: the real rules, and the real look at the disk."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.executor.permission_places import disk_of
+from harness.permissions import (
+    Decision,
+    Mode,
+    PermissionRequest,
+    Permissions,
+    RuleBook,
+    Scope,
+    Surroundings,
+    Verdict,
+)
+from harness.tools.tool import Effect
+
+
+class CommandGate:
+    """Decides command lines in a workspace."""
+
+    def __init__(
+        self, workspace: Path, home: Path, mode: Mode = Mode.ASK, rules: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """`rules`: texts of rules under "allow", "ask" and "deny"."""
+        book = RuleBook(Surroundings(str(workspace.resolve()), str(home.resolve())))
+        for verdict, texts in (rules or {}).items():
+            for text in texts:
+                book.add(book.parse(Verdict(verdict), text, Scope.SETTINGS))
+        self._permissions = Permissions(mode, book=book)
+
+    def decide(self, line: str) -> Decision:
+        """What the gate decides about a command line."""
+        request = PermissionRequest("1", "bash", Effect.RUN, line, line, {"command": line})
+        return self._permissions.decide(replace(request, disk=disk_of(self._permissions, request)))

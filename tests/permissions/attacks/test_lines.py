@@ -1,0 +1,75 @@
+"""No hostile line runs unasked and does harm. The real gate looks at a real disk; what it allows is run and watched."""
+
+import pytest
+
+from benchmarks.canary import Canary
+from benchmarks.command_gate import CommandGate
+from harness.permissions import Allow, Mode
+from tests.permissions.attacks.lines import ATTACKS, EVERY_LINE, OF_THE_MACHINE
+
+HARMFUL = {
+    "touch PWNED": "work/PWNED appeared",
+    "rm a.txt": "work/a.txt went away",
+    "echo x >> a.txt": "work/a.txt changed",
+    "chmod 600 a.txt": "work/a.txt changed",
+    "touch ../outside/x": "outside/x appeared",
+    "./canary": "ran: ",
+    "cd hostile && git status": "ran: ",
+    "cat .env": "a secret was printed",
+    "echo $GITHUB_TOKEN | rev": "a secret was printed",
+    "base64 <<< x$MY_API_KEY": "a secret was printed",
+    "wc -c lin": "outside/secret.txt was opened",
+    "ls way/": "outside was opened",
+    "ls ~": "home was opened",
+}
+
+
+@pytest.fixture(scope="module", params=["bash", "sh"])
+def shell(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.parametrize(("line", "harm"), HARMFUL.items())
+def test_the_witness_sees_what_a_line_does(line: str, harm: str) -> None:
+    with Canary.made() as canary:
+        effects = canary.run([line])
+    assert any(harm in one for one in effects.harm), effects
+
+
+def test_the_witness_sees_nothing_in_lines_that_only_look(shell: str) -> None:
+    lines = ["cat README.md", "ls -la . way", "git status; git log -p; git diff", "grep -rn main src", "find . -name x"]
+    with Canary.made() as canary:
+        effects = canary.run(lines, shell)
+    assert effects.harm == ()
+    assert "def main" in effects.output
+
+
+@pytest.mark.parametrize("group", ATTACKS)
+def test_what_runs_unasked_of_the_hostile_lines_does_no_harm(group: str) -> None:
+    harmful = {}
+    with Canary.made() as canary:
+        gates = [CommandGate(canary.work, canary.home, mode) for mode in (Mode.ASK, Mode.EDITS)]
+        allowed = [line for line in ATTACKS[group] if any(isinstance(gate.decide(line), Allow) for gate in gates)]
+    for line in allowed:
+        with Canary.made() as canary:
+            effects = canary.run([line], limit_s=5)
+            if effects.harm or not effects.ended:
+                harmful[line] = effects.harm or "it does not end"
+    assert harmful == {}
+
+
+def test_what_would_change_the_machine_is_asked_about() -> None:
+    with Canary.made() as canary:
+        gate = CommandGate(canary.work, canary.home)
+        assert [line for line in OF_THE_MACHINE if isinstance(gate.decide(line), Allow)] == []
+
+
+def test_a_session_that_only_reads_refuses_every_hostile_line() -> None:
+    with Canary.made() as canary:
+        gate = CommandGate(canary.work, canary.home, Mode.DENY)
+        assert [line for line in (*EVERY_LINE, *OF_THE_MACHINE) if isinstance(gate.decide(line), Allow)] == []
+
+
+def test_there_are_lines_for_every_hole() -> None:
+    assert len(EVERY_LINE) >= 1000
+    assert min(map(len, ATTACKS.values())) >= 20
