@@ -1,6 +1,7 @@
 """Kinds of agents that files define, on the wire."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ async def test_without_trust_the_kind_is_there_and_the_model_of_the_session_answ
     ],
 )
 async def test_an_unknown_kind_and_a_tool_that_it_has_not_are_said(
-    tmp_path: Path, more: dict[str, object], words: str
+    tmp_path: Path, more: dict[str, Any], words: str
 ) -> None:
     write(tmp_path / "workspace", "searcher", SEARCHER)
     async with on_stage(tmp_path, calls(task(**more)) + says("A pity.")) as here:
