@@ -504,6 +504,8 @@ class Agent:
                         return ended
                 case SwitchModel(), _:
                     self._executor.switch(asked.model, decision)
+                    if decision.code is not None:
+                        return decision
                 case Mend(), _:
                     if not await self._executor.mend(decision, turn):
                         return decision.otherwise

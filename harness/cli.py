@@ -125,7 +125,12 @@ def agent_parser() -> "ArgumentParser":
     )
     add("--output-format", choices=("text", "json", "stream-json"), help="with -p: what standard output holds")
     add("-m", "--model", metavar="NAME", help="the model that answers")
-    add("--fallback-model", action="append", metavar="NAME", help="a model to turn to when it is overloaded; up to 3")
+    add(
+        "--fallback-model",
+        action="append",
+        metavar="NAME",
+        help="a model to turn to when it is overloaded or declines; up to 3",
+    )
     add("-c", "--continue", action="store_true", dest="go_on", help="go on with the latest session of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="go on with a session; without ID: choose one")
     add("--fork-session", action="store_true", help="with -c or -r: go on in a copy")

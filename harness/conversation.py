@@ -5,7 +5,7 @@ before anyone else sees them, so that what was shown is never more than what was
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from harness.events import (
@@ -15,6 +15,7 @@ from harness.events import (
     Message,
     MessageAdded,
     Origin,
+    OutputCapChanged,
     PlanChanged,
     PlanItem,
     SpendChanged,
@@ -42,6 +43,7 @@ class Conversation:
         spend: SpendChanged | None = None,
         shortenings: Shortenings | None = None,
         plans: Plans | None = None,
+        raised_caps: Mapping[str, int] | None = None,
         masking: Masking | None = None,
     ) -> None:
         """
@@ -65,6 +67,8 @@ class Conversation:
         self.spend = spend or NOTHING_SPENT
         self.shortenings = shortenings or Shortenings()
         """How often the history was made shorter."""
+        self.raised_caps = dict(raised_caps or {})
+        """Output caps that were raised in the session, in tokens, by model."""
         self.plans = plans or Plans()
         """The plan that holds, and those that it may be taken back to."""
         self.plain_until = len(self._messages)
@@ -94,8 +98,11 @@ class Conversation:
         event = self.masking.value(event)
         self._record(event)
         self.shortenings = self.shortenings.after(event)
-        if isinstance(event, PlanChanged):
-            self.plans = self.plans.changed(event.items, len(self._messages))
+        match event:
+            case PlanChanged():
+                self.plans = self.plans.changed(event.items, len(self._messages))
+            case OutputCapChanged(model=model, session_cap=int(cap)):
+                self.raised_caps[model] = cap
         self.show(event)
         for observer in self._observers:
             observer(event)

@@ -157,6 +157,7 @@ class Hiring:
             step=state.step,
             spend=state.spend,
             shortenings=state.shortenings,
+            raised_caps=state.raised_caps,
             plans=state.plans,
             masking=masking,
         )

@@ -139,6 +139,34 @@ def test_sessions_are_listed_and_exported(here: Place, capsys: pytest.CaptureFix
     assert "hello there" in (here.folder / "page.md").read_text()
 
 
+def test_two_hard_steps_and_a_long_summary_of_a_model_that_thinks_are_answered(
+    here: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = 'tools = [ { name = "bash", input = { command = "echo one" } } ]'
+    (here.folder / "thinks.toml").write_text(
+        f"""
+        profile = {{ thinking = "adaptive", tokens = 10000, summary_tokens = 17000 }}
+        [[reply]]
+        {call}
+        [[reply]]
+        {call}
+        [[reply]]
+        status = 400
+        message = "prompt is too long: 210000 tokens > 200000 maximum"
+        [[reply]]
+        when = {{ purpose = "summary" }}
+        text = "<summary>Two commands were run.</summary>"
+        [[reply]]
+        text = "Both ran."
+        """
+    )
+    thinking = ["--practice", "thinks.toml", "--model", "claude-opus-5-5"]
+    assert main(["-p", "run both", *thinking, "--yolo", "--output-format", "json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["result"], result["num_requests"]) == ("Both ran.", 5)
+    assert result["usage"]["output_tokens"] == 3 * 10_000 + 17_000
+
+
 @pytest.mark.anyio
 @pytest.mark.stories
 async def test_another_client_can_use_the_practice_model_through_a_proxy(tmp_path: Path) -> None:

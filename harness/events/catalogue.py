@@ -266,6 +266,10 @@ class OutputCapChanged(Event):
     from_cap: int
     to_cap: int
     reason: str
+    model: str = ""
+    session_cap: int | None = None
+    """What `model` is asked for in the rest of the session, where the window leaves room; None: only this request
+    changes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ ENDS = {
     TransitionCode.EMPTY_ANSWER: AgentEnd.SILENT,
     TransitionCode.MAX_TURNS: AgentEnd.LIMIT,
     TransitionCode.WAIT_LIMIT: AgentEnd.LIMIT,
+    TransitionCode.MAX_OUTPUT_TOKENS_EXHAUSTED: AgentEnd.LIMIT,
     TransitionCode.BUDGET_EXHAUSTED: AgentEnd.LIMIT,
     TransitionCode.FAILURE_BUDGET_PAUSED: AgentEnd.PAUSED,
     TransitionCode.LOOP_STOPPED: AgentEnd.STUCK,

@@ -1,6 +1,7 @@
 """Carries out single decisions of the recovery policy: waits, switches, mends, makes room."""
 
 from dataclasses import replace
+from types import MappingProxyType
 
 from harness.clock import Clock
 from harness.connection import Connection
@@ -10,7 +11,6 @@ from harness.events import (
     Message,
     ModelSwitched,
     Notice,
-    OutputCapChanged,
     PartialDiscarded,
     TransitionCode,
     WaitAnswered,
@@ -160,7 +160,8 @@ class Executor:
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
         """The state in which something begins on `model`; what is known of the models goes on (resilience C7)."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
-        return TurnState(model, fallbacks, endpoints, attended=self._limits.interactive)
+        raises = MappingProxyType(dict(self._conversation.raised_caps))
+        return TurnState(model, fallbacks, endpoints, raises=raises, attended=self._limits.interactive)
 
     async def pause(self, turn: Turn) -> None:
         """Wait for the retry that was decided, if one was; the person may want another model instead."""
@@ -247,9 +248,9 @@ class Executor:
             self._conversation.emit(PartialDiscarded(lost, decision.reason))
 
     def announce_cap(self, turn: Turn, reason: str) -> None:
-        """Say that the next request asks for another number of output tokens."""
-        after = cap_for(turn.state, self._limits, self._calls.situation(turn.state.model))
-        self._conversation.emit(OutputCapChanged(self._calls.asked_cap, after, reason))
+        """Report that the next request asks for another number of output tokens."""
+        cap = cap_for(turn.state, self._limits, self._calls.situation(turn.state.model))
+        self._calls.announce_cap(turn.state, cap, reason)
 
     def drain(self, turn: Turn, decision: Drain) -> None:
         """Shorten old tool results, by so much that nothing of the kind is due in the next steps."""

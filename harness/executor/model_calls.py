@@ -17,6 +17,7 @@ from harness.events import (
     Json,
     Message,
     Outcome,
+    OutputCapChanged,
     Reply,
     ReplyReceived,
     RequestSent,
@@ -106,6 +107,8 @@ class ModelCalls:
             now=self._clock.now(),
             window=card.window,
             max_output=card.max_output,
+            thinks=card.thinks,
+            takes_effort=card.takes_effort,
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
             shared_retries=self._retries.left,
@@ -197,6 +200,7 @@ class ModelCalls:
             tools=self.tools,
             messages=prompt.with_breakpoints(messages),
             estimated_tokens=estimate,
+            effort="low" if state.low_effort and self._catalogue.card(state.model).takes_effort else None,
         )
         signals.reconnect.clear()
         signals.other_model.clear()
@@ -234,6 +238,14 @@ class ModelCalls:
             self._retries.retried()
         elif isinstance(decision, Stop) and decision.retries_spent:
             self._retries.report_spent(self._conversation.emit)
+
+    def announce_cap(self, state: TurnState, cap: int, reason: str) -> None:
+        """Report that the next request asks for `cap` output tokens, if that is another number than before."""
+        raised = state.raises.get(state.model)
+        if cap != self.asked_cap:
+            held = self._conversation.raised_caps.get(state.model)
+            session_cap = None if raised == held else raised
+            self._conversation.emit(OutputCapChanged(self.asked_cap, cap, reason, state.model, session_cap))
 
     def with_shared_retries(self, situation: Situation) -> Situation:
         """The situation with what is left of the shared budget at this moment."""

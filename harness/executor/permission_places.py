@@ -109,7 +109,8 @@ def _in_time(tree: Tree, matters: Callable[[str], bool]) -> Contents:
 
 def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRIES) -> Contents:
     """What is found in a tree, or as much as can be looked through in time."""
-    fits = None if not tree.names else re.compile("|".join(map(_part_regex, tree.names)), re.DOTALL).fullmatch
+    fits = re.compile("|".join(map(_part_regex, tree.names or ("*",))), re.DOTALL).fullmatch
+    left_out = re.compile("|".join(map(_part_regex, tree.without)) or "(?!)", re.DOTALL).fullmatch
     root = _real(tree.folder)
     files: set[str] = set()
     odd = ""
@@ -120,7 +121,7 @@ def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRI
         if number >= most or (number % 512 == 0 and time.monotonic() > end):
             return Contents(tuple(sorted(files)), complete=False, odd=odd)
         name = path.rpartition("/")[2]
-        if fits is not None and not fits(name):
+        if not fits(name) or left_out(name):
             continue
         below = path[len(root) + 1 :]
         odd = odd or (below if _ODD.search(below) or below.startswith("-") else "")

@@ -1,21 +1,19 @@
 """Asks the model for a summary of the conversation (recovery E)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.clock import Clock
 from harness.conversation import Conversation
-from harness.events import Event, Fault, FaultKind, Message, TransitionCode
+from harness.events import Event, Fault, FaultKind, Message, Reply, TransitionCode
 from harness.executor.model_calls import ModelCalls
 from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals, pause
 from harness.model import history, prompt
 from harness.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
 from harness.recovery.compaction import SUMMARY_TRIES, summary_budget
-from harness.recovery.output_cap import cap_for
+from harness.recovery.output_cap import full_window, summary_cap, summary_limits
 from harness.recovery.shrinking import Shrunk, shrink
 
-SUMMARY_CAP = 16_000
-"""Output tokens a summary may have."""
 TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
 
 
@@ -62,7 +60,8 @@ class Summarising:
             budget = summary_budget(window, refused, estimated, attempt)
             shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
             request = _asking(shrunk, prompt.summary_request(focus))
-            cap = cap_for(replace(state, raised_cap=SUMMARY_CAP), limits, self._calls.situation(state.model, request))
+            situation = self._calls.situation(state.model, request)
+            cap = summary_cap(state, limits, situation)
             unseen = ShownReply(_unseen, watched=False)
             outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
@@ -70,6 +69,9 @@ class Summarising:
             state = decision.state
             self._calls.endpoints.keep(state)
             match decision, outcome:
+                case Resend(), Reply():
+                    self._calls.throw_away(state.model, outcome)
+                    self._calls.announce_cap(state, summary_cap(state, limits, situation), decision.reason)
                 case Resend(wait=wait), Fault() if wait is not None:
                     await pause(
                         wait,
@@ -85,6 +87,10 @@ class Summarising:
                         return Summary(state, "interrupted")
                 case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
                     return Summary(state, decision.reason, Message("assistant", keep).text)
+                case _, Reply(stop_reason="max_tokens") if attempt < SUMMARY_TRIES and full_window(
+                    state, summary_limits(limits), situation
+                ):
+                    attempt += 1
                 case _, Fault() if attempt < SUMMARY_TRIES and _less_may_do(outcome, refused):
                     attempt += 1
                     refused = outcome.input_tokens or refused

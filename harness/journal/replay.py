@@ -1,6 +1,6 @@
 """What a session was when its journal ended: a fold over the records."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.events import (
@@ -12,6 +12,7 @@ from harness.events import (
     MessageAdded,
     ModelSwitched,
     Origin,
+    OutputCapChanged,
     PlanChanged,
     SessionResumed,
     SessionStarted,
@@ -57,6 +58,8 @@ class SessionState:
     """The last reckoning; None when no request was sent."""
     shortenings: Shortenings = field(default_factory=Shortenings)
     """How often the history was made shorter."""
+    raised_caps: Mapping[str, int] = field(default_factory=dict)
+    """Output caps that were raised, in tokens, by model."""
     plans: Plans = field(default_factory=Plans)
     """The plan that holds, and those before it."""
     started_at: float = 0.0
@@ -122,6 +125,8 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, own_commands=state.own_commands + 1)
         case SpendChanged():
             return replace(state, spend=event)
+        case OutputCapChanged(model=model, session_cap=int(cap)):
+            return replace(state, raised_caps={**state.raised_caps, model: cap})
         case CompactionEnded():
             return replace(state, shortenings=state.shortenings.after(event))
         case _:

@@ -42,6 +42,10 @@ class ModelCard:
     cache_read_price: float | None = None
     """None: a tenth of the input price."""
     thinking: Thinking = Thinking.UNKNOWN
+    thinks: bool = False
+    """Thinks when a request says nothing about thinking."""
+    takes_effort: bool = False
+    """Takes `output_config.effort`, and has a higher one than "low" when a request names none."""
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
 
@@ -59,8 +63,22 @@ class ModelCard:
         return dollars / 1_000_000
 
 
-def _large(id: str, input_price: float, output_price: float, thinking: Thinking, token_ratio: float = 1.5) -> ModelCard:
-    return ModelCard(id, 1_000_000, 128_000, input_price, output_price, thinking=thinking, token_ratio=token_ratio)
+def _large(
+    id: str,
+    input_price: float,
+    output_price: float,
+    thinking: Thinking,
+    token_ratio: float = 1.5,
+    *,
+    thinks: bool = True,
+) -> ModelCard:
+    return ModelCard(
+        *(id, 1_000_000, 128_000, input_price, output_price),
+        thinking=thinking,
+        thinks=thinks,
+        takes_effort=True,
+        token_ratio=token_ratio,
+    )
 
 
 def _small(id: str, input_price: float, output_price: float) -> ModelCard:
@@ -76,10 +94,10 @@ KNOWN: tuple[ModelCard, ...] = (
     _large("claude-fable-5", 10, 50, Thinking.ADAPTIVE),
     _large("claude-opus-5", 5, 25, Thinking.ADAPTIVE),
     _large("claude-sonnet-5", 2, 10, Thinking.ADAPTIVE),
-    _large("claude-opus-4-8", 5, 25, Thinking.ADAPTIVE),
-    _large("claude-opus-4-7", 5, 25, Thinking.ADAPTIVE),
-    _large("claude-opus-4-6", 5, 25, Thinking.EITHER, token_ratio=1.2),
-    _large("claude-sonnet-4-6", 3, 15, Thinking.EITHER, token_ratio=1.2),
+    _large("claude-opus-4-8", 5, 25, Thinking.ADAPTIVE, thinks=False),
+    _large("claude-opus-4-7", 5, 25, Thinking.ADAPTIVE, thinks=False),
+    _large("claude-opus-4-6", 5, 25, Thinking.EITHER, token_ratio=1.2, thinks=False),
+    _large("claude-sonnet-4-6", 3, 15, Thinking.EITHER, token_ratio=1.2, thinks=False),
     _small("claude-opus-4-5", 5, 25),
     _small("claude-sonnet-4-5", 3, 15),
     _small("claude-haiku-4-5", 1, 5),

@@ -40,6 +40,8 @@ class ModelRequest:
     estimated_tokens: int
     """Size of the prompt in tokens; the watchdog waits longer for a long one."""
     thinking: Json | None = None
+    effort: str | None = None
+    """None: the model's own."""
 
     def body(self) -> Json:
         """The JSON that is sent. What is empty is left out."""
@@ -55,6 +57,8 @@ class ModelRequest:
             body["tools"] = list(self.tools)
         if self.thinking is not None:
             body["thinking"] = self.thinking
+        if self.effort is not None:
+            body["output_config"] = {"effort": self.effort}
         return body
 
 

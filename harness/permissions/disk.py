@@ -12,6 +12,8 @@ class Tree:
     """Absolute, dots still in it."""
     names: tuple[str, ...] = ()
     """Patterns for the last part of a path (`*.py`); none: every file."""
+    without: tuple[str, ...] = ()
+    """Patterns for the last part of paths that are left out."""
     links: bool = False
     """Links inside it are followed."""
     tracked: bool = False

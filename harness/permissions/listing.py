@@ -4,6 +4,7 @@ What reads its output, by `xargs` or by `$(…)`, can then be judged by the file
 hold more files than the pipeline prints, never fewer.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -71,6 +72,14 @@ def searched_names(parsed: Parsed) -> tuple[str, ...]:
         elif option in ("--type-add", "--iglob") or (option == "--exclude" and not names):
             return ()  # a file that fits neither is searched where grep is given --exclude first
     return tuple(names)
+
+
+def unsearched_names(parsed: Parsed) -> tuple[str, ...]:
+    """Patterns for the names of the files that a search leaves out (`grep -r --exclude='.env*'`)."""
+    if parsed.has("--include --exclude-from"):
+        return ()  # the last one that fits wins
+    texts = (value.text for option, value in parsed.options if option == "--exclude" and value is not None)
+    return tuple(text for text in texts if re.fullmatch(r"[\w.*?-]+", text))
 
 
 def listing(pipeline: tuple[Simple, ...]) -> Listing | None:

@@ -9,7 +9,7 @@ from itertools import count
 
 from harness.permissions.dangerous import dangers, dangers_of, without_global_options
 from harness.permissions.disk import Questions, Tree
-from harness.permissions.listing import Listing, listing, searched_names
+from harness.permissions.listing import Listing, listing, searched_names, unsearched_names
 from harness.permissions.options import Arguments
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, Use, parse
 from harness.permissions.programs.git import CONFIG_FILE
@@ -368,6 +368,7 @@ def _trees(paths: tuple[str, ...], role: Role, parsed: Parsed) -> Iterator[Tree]
             yield Tree(
                 path,
                 searched_names(parsed),
+                unsearched_names(parsed),
                 links=role is Role.FOLLOWED,
                 tracked=role in (Role.TRACKED, Role.CHANGED),
                 changes=role is Role.CHANGED,

@@ -14,7 +14,7 @@ from harness.practice.toml_table import Table
 from harness.practice.when import When
 
 _CONTENT = ("text", "thinking", "tools", "content")
-_PACE = ("stop_reason", "chunk", "event_delay", "usage")
+_PACE = ("stop_reason", "stop_details", "tokens", "chunk", "event_delay", "usage")
 _STATUS = ("type", "message", "error_code", "headers", "body", "content_type")
 _PLACES = (
     "headers",
@@ -127,6 +127,8 @@ def _reply(table: Table) -> ScriptedReply:
         delay_s=table.number("delay") or 0.0,
         event_delay_s=table.number("event_delay") or 0.0,
         usage=_usage(table),
+        stop_details=None if (details := table.mapping("stop_details")) is None else dict(details),
+        tokens=table.whole("tokens", 1),
     )
 
 

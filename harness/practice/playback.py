@@ -1,12 +1,13 @@
 """Which entry of a script answers which request.
 
 A script is played against a client that we do not control: it may ask for a summary in between, or try
-a fault again more often than expected. Three rules keep a script robust.
+a fault again more often than expected. Four rules keep a script robust.
 
 1. An entry with `when` waits aside. Each request goes first to the entries aside, in the order of the
    file, and the first that fits and is not used up answers. No entry of the list is used.
 2. A request for a summary that no entry aside takes is answered by the model behind. It uses no entry.
 3. A fault thrown in by chance uses no entry either: the entry is there for the next request.
+4. So it is with an entry whose reply was cut because it needs more tokens than the request allows.
 """
 
 from collections.abc import Sequence
@@ -14,15 +15,19 @@ from collections.abc import Sequence
 from harness.events import Json
 from harness.practice.errors import ApiError
 from harness.practice.faults import Fault, StatusFault
+from harness.practice.reply_size import is_cut
 from harness.practice.requests import Purpose, purpose
+from harness.practice.rules import Profile
 from harness.practice.script import After, Play, Script, Step
 
 
 class Playback:
     """Plays a script once."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, profile: Profile | None = None) -> None:
+        """`profile` says what replies need where they do not say it themselves; None: that of the script."""
         self._script = script
+        self._profile = profile or script.rules.profile
         self._aside = [_Counted(step) for step in script.steps if step.when is not None]
         self._list: Sequence[Step] = [step for step in script.steps if step.when is None]
         self._position = 0
@@ -52,6 +57,9 @@ class Playback:
         entry = self._entry(body)
         if entry is None:
             return self._nothing_left()
+        action = entry.step.action
+        if isinstance(action, Play) and action.reply is not None and is_cut(action.reply, self._profile, body):
+            return action  # asked for again with a larger cap, or for the rest of it, this entry answers again
         entry.use()
         if entry is self._current and entry.used_up:
             self._advance()

@@ -110,6 +110,10 @@ class ScriptedReply:
     usage: ReplyUsage = ReplyUsage()
     stop_sequence: str | None = None
     """The sequence that it stops at, with the stop reason "stop_sequence"."""
+    stop_details: Json | None = None
+    """What comes with the stop reason, such as the category of a refusal."""
+    tokens: int | None = None
+    """Output tokens that it needs, thinking included; None: as many as its words have."""
 
     @property
     def ending(self) -> str:

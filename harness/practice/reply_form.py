@@ -34,9 +34,9 @@ def reply_to(
     reply = view.restored(brain.answer(view.body))
     reply = _with_format(_with_choice(reply, body), body)
     reply = _stopped(reply, _texts(body.get("stop_sequences")))
-    if _thinks(body, model, frozenset(betas)):
+    if thinks_about(body, model, frozenset(betas)):
         reply = replace(reply, parts=(_thought(reply, body, model), *reply.parts))
-    return _limited(reply, body.get("max_tokens"), counter)
+    return limited(reply, body.get("max_tokens"), counter)
 
 
 # ── tools ───────────────────────────────────────────────────────────────────────────────────────────
@@ -130,7 +130,8 @@ def _stopped(reply: ScriptedReply, sequences: list[str]) -> ScriptedReply:
 # ── thinking and limits ─────────────────────────────────────────────────────────────────────────────
 
 
-def _thinks(body: Json, model: ServedModel, betas: frozenset[str]) -> bool:
+def thinks_about(body: Json, model: ServedModel, betas: frozenset[str]) -> bool:
+    """The model thinks before it answers a request."""
     choice = body.get("tool_choice")
     thinking = body.get("thinking")
     kind = thinking.get("type") if isinstance(thinking, dict) else None
@@ -144,16 +145,21 @@ def _thinks(body: Json, model: ServedModel, betas: frozenset[str]) -> bool:
 
 def _thought(reply: ScriptedReply, body: Json, model: ServedModel) -> Thinking:
     """What comes next, in few words."""
-    thinking = body.get("thinking")
-    display = thinking.get("display") if isinstance(thinking, dict) else None
     calls = [part.name for part in reply.parts if isinstance(part, ToolUse)]
     step = f"call {', '.join(dict.fromkeys(calls))}" if calls else "answer"
     asked = " ".join(_prompt(body).split())[:_LONGEST_THOUGHT]
-    shown = model.shows_thinking if display is None else display != "omitted"
-    return Thinking(f"The last message: {asked}\nBy my rules the next step is to {step}.", shown=shown)
+    words = f"The last message: {asked}\nBy my rules the next step is to {step}."
+    return Thinking(words, shown=shows_thinking(body, model))
 
 
-def _limited(reply: ScriptedReply, max_tokens: object, counter: Counter) -> ScriptedReply:
+def shows_thinking(body: Json, model: ServedModel) -> bool:
+    """The text of thinking is sent, and not only its signature."""
+    thinking = body.get("thinking")
+    display = thinking.get("display") if isinstance(thinking, dict) else None
+    return model.shows_thinking if display is None else display != "omitted"
+
+
+def limited(reply: ScriptedReply, max_tokens: object, counter: Counter) -> ScriptedReply:
     """The reply, cut where its tokens reach the limit."""
     if not isinstance(max_tokens, int) or isinstance(max_tokens, bool):
         return reply

@@ -103,6 +103,20 @@ USUALLY_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Profile:
+    """How the models of a server behave, where that differs from what is known of them by name."""
+
+    thinks: bool | None = None
+    """They think when a request says nothing about thinking."""
+    shows_thinking: bool | None = None
+    """They show thinking when a request says nothing about its display."""
+    tokens: int | None = None
+    """Output tokens that every reply needs, thinking included."""
+    summary_tokens: int | None = None
+    """Output tokens that a summary of the conversation needs."""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerRules:
     """What the server allows."""
 
@@ -121,6 +135,7 @@ class ServerRules:
     """Check requests as the API does (`checks`)."""
     bind_thinking: bool = False
     """A replayed thinking block is valid only while everything before it is unchanged (api §5.4)."""
+    profile: Profile = Profile()
     betas: frozenset[str] = frozenset()
     """Values of the anthropic-beta header that are taken besides those that are known."""
 
@@ -162,5 +177,9 @@ class ServerRules:
             model,
             window=self.window or model.window,
             max_output=self.max_output or model.max_output,
+            thinks=model.thinks if self.profile.thinks is None else self.profile.thinks,
+            shows_thinking=(
+                model.shows_thinking if self.profile.shows_thinking is None else self.profile.shows_thinking
+            ),
             strict_overflow=model.strict_overflow if self.strict_overflow is None else self.strict_overflow,
         )

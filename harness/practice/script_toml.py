@@ -1,11 +1,14 @@
 """Scripts in TOML (SCRIPTS.md) to values."""
 
 import dataclasses
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from harness.practice.chance import MIX, USUAL, Chance
 from harness.practice.entry_toml import step_of, when_of
-from harness.practice.rules import MODELS, ServedModel, ServerRules
+from harness.practice.rules import MODELS, Profile, ServedModel, ServerRules
 from harness.practice.script import After, Script
 from harness.practice.toml_file import Kind, table_of
 from harness.practice.toml_table import ScriptError, Table
@@ -32,11 +35,13 @@ def parse(text: str, name: str) -> Script:
     after = top.choice("after", list(After))
     server = top.table("server", f"{name}, [server]")
     chance = top.table("chance", f"{name}, [chance]")
+    given = top.mapping("profile")
     top.done()
+    rules = _rules(server) if server else ServerRules()
     return Script(
         steps=tuple(step_of(Table(entry, f"{name}, entry {number}")) for number, entry in enumerate(entries, 1)),
         after=After(after or After.IMPROVISE),
-        rules=_rules(server) if server else ServerRules(),
+        rules=dataclasses.replace(rules, profile=_profile(given, text, name)) if given else rules,
         chance=_chance(chance) if chance else None,
         name=name,
     )
@@ -61,6 +66,35 @@ def _rules(table: Table) -> ServerRules:
     )
     table.done()
     return rules
+
+
+def _profile(given: Mapping[str, Any], text: str, name: str) -> Profile:
+    """The profile of a script; a mistake in it is named with its line."""
+    tables = {key: Table({key: value}, f"{name}, line {_line(text, key)}") for key, value in given.items()}
+    for table in tables.values():
+        table.expect("thinking", "display", "tokens", "summary_tokens")
+    thinking = tables["thinking"].choice("thinking", ("adaptive", "none")) if "thinking" in tables else None
+    display = tables["display"].choice("display", ("omitted", "summarized")) if "display" in tables else None
+    return Profile(
+        thinks=None if thinking is None else thinking == "adaptive",
+        shows_thinking=None if display is None else display == "summarized",
+        tokens=tables["tokens"].whole("tokens", 1) if "tokens" in tables else None,
+        summary_tokens=tables["summary_tokens"].whole("summary_tokens", 1) if "summary_tokens" in tables else None,
+    )
+
+
+def _line(text: str, key: str) -> int:
+    """The line in which a key of [profile] stands; that of the header where it is written in another way."""
+    header, inside = 1, False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("["):
+            inside = re.match(r"\s*\[\s*profile\s*\]", line) is not None
+            header = number if inside else header
+        elif inside and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return number
+        elif not inside and re.match(r"\s*profile\b", line):
+            header = number
+    return header
 
 
 def _model(id: str) -> ServedModel:

@@ -27,7 +27,8 @@ from harness.practice.playback import Playback
 from harness.practice.preparing import prepare
 from harness.practice.prompt_cache import PromptCache
 from harness.practice.replies import Brain, ScriptedReply
-from harness.practice.reply_form import reply_to
+from harness.practice.reply_form import reply_to, shows_thinking, thinks_about
+from harness.practice.reply_size import rest_of, sized
 from harness.practice.request_body import body_of
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Play, Script
@@ -62,7 +63,7 @@ class PracticeServer(Listener):
         self._brain = brain
         self._script = script or Script()
         self._rules = rules or self._script.rules
-        self._playback = Playback(self._script)
+        self._playback = Playback(self._script, self._rules.profile)
         self._counter = tokens or ByteCounter()
         self._cache = PromptCache(clock)
         self._requests: deque[RecordedRequest] = deque(maxlen=remember)
@@ -173,6 +174,7 @@ class PracticeServer(Listener):
             return await answer.refuse(
                 ApiError(400, f"{self._script.name}: nothing left to say, and no model behind it")
             )
+        reply = self._sized(reply, recorded)
         lookup = self._cache.look_up(body, self._model(body), self._counter)
         prepared = prepare(reply, body, self._counter, lookup.use)
         streamed = body.get("stream") is True
@@ -185,6 +187,16 @@ class PracticeServer(Listener):
             return None
         betas = betas_of(recorded.headers.get("anthropic-beta", ""))
         return lambda: reply_to(body, brain, self._model(body), self._counter, betas)
+
+    def _sized(self, reply: ScriptedReply, recorded: RecordedRequest) -> ScriptedReply:
+        """The reply with the tokens that it needs by its script or the profile of the server."""
+        body, betas = recorded.body, betas_of(recorded.headers.get("anthropic-beta", ""))
+        model = self._model(body)
+        return sized(
+            *(rest_of(reply, body), self._rules.profile, body, self._counter),
+            thinks=thinks_about(body, model, frozenset(betas)),
+            shown=shows_thinking(body, model),
+        )
 
     def _model(self, body: Json) -> ServedModel:
         """The model that is asked; where requests are not checked it may be any."""

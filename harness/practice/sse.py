@@ -63,7 +63,7 @@ def frames(reply: ScriptedReply, envelope: Envelope) -> Iterator[Frame]:
         for delta in _deltas(part, reply.chunk_size, envelope.signatures[index]):
             yield frame({"type": "content_block_delta", "index": index, "delta": delta})
         yield frame({"type": "content_block_stop", "index": index})
-    ending = {"stop_reason": reply.ending, "stop_sequence": reply.stop_sequence}
+    ending = {"stop_reason": reply.ending, "stop_sequence": reply.stop_sequence} | _details(reply)
     yield frame({"type": "message_delta", "delta": ending, "usage": _usage(envelope, envelope.output_tokens)})
     yield frame({"type": "message_stop"})
 
@@ -77,7 +77,12 @@ def message(reply: ScriptedReply, envelope: Envelope) -> Json:
         "stop_reason": reply.ending,
         "stop_sequence": reply.stop_sequence,
         "usage": _usage(envelope, envelope.output_tokens),
+        **_details(reply),
     }
+
+
+def _details(reply: ScriptedReply) -> Json:
+    return {} if reply.stop_details is None else {"stop_details": reply.stop_details}
 
 
 def _opening(envelope: Envelope) -> Json:

@@ -79,7 +79,8 @@ class OfferWait(Decision):
 
 @dataclass(frozen=True, slots=True)
 class SwitchModel(Decision):
-    """Ask `to_model` instead, for the rest of the turn (recovery C1-C4)."""
+    """Ask `to_model` instead, for the rest of the turn (recovery C1-C4). With a code the model before it declined to
+    answer, which is a step of its own."""
 
     to_model: str
 

@@ -58,6 +58,8 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.CUT_SHORT:
             return _cut_short(state, fault, limits)
+        case Response.SWITCH_ONCE:
+            return _decide_refusal(state, fault, limits, situation)
         case Response.STOP:
             return stop(state, fault)
         case (
@@ -86,7 +88,8 @@ def response_to(fault: Fault) -> Response:
 def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """The stream broke after complete blocks: they count, and nothing is run twice (recovery G2, api R20)."""
     if fault.stop_reason == "refusal":
-        return stop(state, replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer"))
+        refused = replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer")
+        return _decide_refusal(state, refused, limits, situation)
     if fault.calls:
         counted = replace(state.after_good_reply(fault.usage.output), malformed=0)
         reason = f"{fault.message}; the complete tool calls of the reply are run"
@@ -101,6 +104,17 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
     reason = f"{fault.message}; complete text is kept, asking for the rest"
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
     return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, retry.wait, code=code)
+
+
+def _decide_refusal(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """Another model may answer what this one declined. It is asked once in a turn, and for the rest of it: a request
+    that two models decline is not offered to a third."""
+    if OneOff.REFUSAL in state.tried:
+        return stop(state, fault, "so did the model before it")
+    if not state.fallbacks:
+        return stop(state, fault)
+    switched = state.trying(OneOff.REFUSAL).on_next_model(situation.now, limits)
+    return SwitchModel(switched, fault.message, switched.model, code=TransitionCode.REFUSAL_FALLBACK)
 
 
 def _cut_short(state: TurnState, fault: Fault, limits: RecoveryLimits) -> Decision:
@@ -207,7 +221,7 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
     smaller = output_cap.lowered(current, fault.input_tokens, fault.limit)
     if smaller is None or smaller <= state.cut_at or state.lowered >= output_cap.LOWERINGS:
         return _decide_too_long(state, fault, limits, situation)
-    lowered = replace(state, raised_cap=smaller, escalated=True, lowered=state.lowered + 1)
+    lowered = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
     return Mend(lowered, fault.message, Mending.LOWER_CAP, stop(state, fault))
 
 

@@ -12,7 +12,8 @@ from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.recovery.compaction import CompactionHealth, thresholds
 from harness.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, RunTools, Stop
 from harness.recovery.faults import broke_behind_an_answer, decide_fault, no_room, response_to, stop, try_again
-from harness.recovery.replies import decide_reply
+from harness.recovery.output_cap import summary_limits
+from harness.recovery.replies import decide_reply, larger_or_easier, leaves_something, nothing_left
 from harness.recovery.responses import RETRIED
 from harness.recovery.state import RecoveryLimits, Situation, TurnState
 from harness.recovery.wording import shorter, start_over
@@ -178,20 +179,27 @@ def counted(decision: Decision, limits: RecoveryLimits) -> tuple[int, int]:
 def decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
     """What to do when the call for a summary came back.
 
-    Either a `Resend` (the summary call is retried like any other that a person waits for, B6), or a
-    `Stop`: with COMPLETED the reply is the summary, with any other code there is none (recovery E7). No other
-    model is asked for a summary, and the request after it has retries of its own.
+    Either a `Resend` (the summary call is retried like any other that a person waits for, B6; after a reply that was
+    cut it asks for more, or for less effort), or a `Stop`: with COMPLETED the reply is the summary, with any other code
+    there is none (recovery E7). A summary that stays cut is not continued. No other model is asked for a summary, and
+    the request after it has retries of its own.
     """
     if isinstance(outcome, Fault):
         outcome = replace(outcome, kept=(), calls=())
-    decision = _decide_summary(noted(state, outcome, limits, situation), outcome, limits, situation)
-    ended = isinstance(decision, Stop)
-    retries = 0 if ended else decision.state.retries
-    return replace(decision, state=replace(decision.state, retries=retries, fallbacks=state.fallbacks))
+    asked = replace(noted(state, outcome, limits, situation), lowered_cap=None)
+    decision = _decide_summary(asked, outcome, limits, situation)
+    retries = 0 if isinstance(decision, Stop) else decision.state.retries
+    after = replace(decision.state, fallbacks=state.fallbacks, lowered_cap=state.lowered_cap, cut_at=state.cut_at)
+    return replace(decision, state=replace(after, retries=retries))
 
 
 def _decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
+    own = summary_limits(limits)
     match outcome:
+        case Reply(stop_reason="max_tokens") if again := larger_or_easier(state, outcome, own, situation):
+            return again
+        case Reply(stop_reason="max_tokens") if not leaves_something(outcome):
+            return nothing_left(state, outcome, own, situation)
         case Reply() if outcome.stop_reason != "end_turn" or outcome.calls or outcome.cut_calls:
             return Stop(state, f"the summary ended with {outcome.stop_reason}", TransitionCode.MODEL_ERROR)
         case Reply() if not outcome.text.strip():

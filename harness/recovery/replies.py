@@ -6,18 +6,16 @@ from harness.events import Reply, TransitionCode
 from harness.recovery import output_cap
 from harness.recovery.decisions import Continue, Decision, Nudge, Resend, RunTools, Stop, speakable
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
-from harness.recovery.wording import continuations
+from harness.recovery.wording import continuations, no_room_to_answer
 
 
 def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Decision:
     """The decision about `reply` (recovery groups D and H2; api §4)."""
-    cut = reply.stop_reason == "max_tokens"
-    if cut and (larger := output_cap.raised(state, limits, situation)):
-        cap = output_cap.cap_for(state, limits, situation)
-        raised = replace(state, raised_cap=larger, escalated=True, cut_at=cap, retries=0)
-        reason = f"the answer was cut at {cap:,} tokens; asking for {larger:,}"
-        return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
-    if cut:
+    if reply.stop_reason == "max_tokens":
+        if again := larger_or_easier(state, reply, limits, situation):
+            return again
+        if not leaves_something(reply):
+            return nothing_left(state, reply, limits, situation)
         return _continue_cut(state.after_reply(reply.usage.output), reply, limits)
     good = state.after_good_reply(reply.usage.output)
     if reply.calls or reply.cut_calls:
@@ -41,6 +39,44 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         return Stop(good, reason, TransitionCode.EMPTY_ANSWER)
     reason = "answered" if reply.text.strip() else "the model had nothing to add"
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
+
+
+def leaves_something(reply: Reply) -> bool:
+    """A reply that was cut holds something to go on from: text, a tool call, or a block of a server tool.
+
+    A thinking block that was cut has no signature and is not in the reply; one that is whole cannot end a message.
+    """
+    kept = any(str(block.get("text", "")).strip() or block.get("type") != "text" for block in speakable(reply.content))
+    return kept or bool(reply.calls or reply.cut_calls)
+
+
+def larger_or_easier(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Resend | None:
+    """The same request with a larger cap or, where nothing was left of the reply, with less effort; None: neither is
+    possible. Effort is lowered once in a turn, because the prompt cache and earlier thinking are lost with it."""
+    cap, nothing = output_cap.cap_for(state, limits, situation), not leaves_something(reply)
+    cut = replace(state, cut_at=cap, retries=0)
+    was = f"the answer was cut at {cap:,} tokens" + " before any text" * nothing
+    if larger := output_cap.raised(state, limits, situation, to_maximum=nothing):
+        raised = cut.raised_to(larger)
+        reason = f"{was}; asking for {output_cap.cap_for(raised, limits, situation):,}"
+        return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
+    if nothing and situation.takes_effort and not state.low_effort:
+        reason = f"{was}; asking for less thinking (effort low)"
+        return Resend(cut.trying(OneOff.LOWER_EFFORT), reason, code=TransitionCode.MAX_OUTPUT_TOKENS_EFFORT)
+    return None
+
+
+def nothing_left(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Stop:
+    """The end of a turn whose last reply was cut before any text, with no larger cap and no lower effort to ask for."""
+    cap = output_cap.cap_for(state, limits, situation)
+    reason = no_room_to_answer(
+        cap,
+        low_effort=state.low_effort,
+        user_cap=limits.user_cap is not None,
+        full_window=output_cap.full_window(state, limits, situation),
+        attended=state.attended,
+    )
+    return Stop(state.after_reply(reply.usage.output), reason, TransitionCode.MAX_OUTPUT_TOKENS_EXHAUSTED)
 
 
 def _continue_cut(state: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:

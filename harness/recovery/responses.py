@@ -15,6 +15,7 @@ class Response(StrEnum):
     RETRY_FRESH = "retry on a new connection"
     RETRY_ONCE = "send the same request once more"
     RETRY_TWICE = "send the same request again, twice at most"
+    SWITCH_ONCE = "ask the next fallback model, once"
     COMPACT = "shorten the history, then send again"
     LOWER_CAP = "ask for fewer output tokens, once"
     STRIP_MEDIA = "replace images and documents by text, once"
@@ -47,7 +48,7 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: Response.STOP,
         FaultKind.WRONG_ADDRESS: Response.STOP,
         FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
-        FaultKind.REFUSAL: Response.STOP,
+        FaultKind.REFUSAL: Response.SWITCH_ONCE,
         FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,
         FaultKind.REPETITION: Response.CUT_SHORT,
         FaultKind.CANCELLED: Response.STOP,

@@ -1,9 +1,11 @@
 """What the policy remembers of a turn, and the facts it is given from outside."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 from math import inf
+from types import MappingProxyType
 
 from harness.breakers.breaker import Breaker, BreakerLimits
 from harness.recovery.compaction import CompactionHealth
@@ -19,6 +21,8 @@ class OneOff(StrEnum):
     DROP_CACHE_MARKS = "drop_cache_marks"
     RELOAD_KEY = "reload_key"
     EMPTY_REPLY = "empty_reply"
+    LOWER_EFFORT = "lower_effort"
+    REFUSAL = "refusal"
     UNKNOWN_FAULT = "unknown_fault"
 
 
@@ -42,6 +46,7 @@ class RecoveryLimits:
     endpoint_pauses_s: tuple[float, ...] = (60.0, 120.0, 240.0, 300.0)
     """From an opening of that breaker to the attempt that may close it: after the first one, the second, …"""
     default_cap: int = 8_000
+    """Output tokens that a model which does not think is asked for at first."""
     raised_cap: int = 64_000
     user_cap: int | None = None
     """The user's own output cap (--max-tokens); it is never raised."""
@@ -82,9 +87,11 @@ class TurnState:
     """Answers to the current request that were not what the Messages API sends."""
     waited_s: float = 0.0
     """Seconds slept for retries in this turn; waits a person agreed to are not counted."""
-    raised_cap: int | None = None
-    """Cap asked for instead of the default one; dropped after a good reply."""
-    escalated: bool = False
+    raises: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """Caps that were raised after a cut reply, in tokens, by model. They outlive turns: what was needed once is asked
+    for in the rest of the session."""
+    lowered_cap: int | None = None
+    """Cap asked for instead, because the server refused more; dropped after a good reply."""
     cut_at: int = 0
     """Cap at which the reply to this very history was cut; no more than that is not asked for again (api R19)."""
     lowered: int = 0
@@ -119,6 +126,15 @@ class TurnState:
     """A user is there who can type commands; otherwise advice names none."""
 
     @property
+    def low_effort(self) -> bool:
+        """The rest of the turn asks for the lowest effort."""
+        return OneOff.LOWER_EFFORT in self.tried
+
+    def raised_to(self, cap: int) -> "TurnState":
+        """The state in which the current model is asked for up to `cap` tokens, to the end of the session."""
+        return replace(self, raises=MappingProxyType({**self.raises, self.model: cap}))
+
+    @property
     def endpoint(self) -> Breaker:
         """The breaker of the current model."""
         return self.endpoints.of(self.model)
@@ -148,8 +164,8 @@ class TurnState:
         )
 
     def after_good_reply(self, output_tokens: int) -> "TurnState":
-        """A reply came back whole: the raised cap is dropped as well, and continuations count anew (recovery §8)."""
-        return replace(self.after_reply(output_tokens), raised_cap=None, continuations=0)
+        """A reply came back whole: a lowered cap is dropped as well, and continuations count anew (recovery §8)."""
+        return replace(self.after_reply(output_tokens), lowered_cap=None, continuations=0)
 
     def trying(self, remedy: OneOff) -> "TurnState":
         """The state in which `remedy` is spent."""
@@ -170,6 +186,10 @@ class Situation:
     """The most the current model can answer, in tokens."""
     prompt_tokens: int
     """Size of the prompt that was, or is to be, sent."""
+    thinks: bool = False
+    """The current model thinks unless told otherwise, and thinking counts as output."""
+    takes_effort: bool = False
+    """The current model takes an effort, and its own is higher than the lowest."""
     drainable_tokens: int = 0
     """What shortening old tool results would save at once. Only counted if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0

@@ -1,9 +1,10 @@
 """The transition codes as a table: why the loop goes round, or why a turn ends.
 
 Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), one
-for an agent that waits too long (B10), and one for a model that says nothing. The table is data: tests enumerate it,
-`harness transitions` prints it, and `docs/transitions.md` is generated from it. A code that no scripted scenario can
-reach yet names in `reserved` the part of the program that will reach it.
+for an agent that waits too long (B10), one for a model that says nothing, two for a reply that was all thinking, and
+one for a refusal. The table is data: tests enumerate it, `harness transitions` prints it, and `docs/transitions.md` is
+generated from it. A code that no scripted scenario can reach yet names in `reserved` the part of the program that will
+reach it.
 """
 
 from collections.abc import Mapping
@@ -52,15 +53,30 @@ _ROWS = (
     ),
     _continues(
         Code.MAX_OUTPUT_TOKENS_ESCALATE,
-        "a reply was cut at the default cap of 8,000 and the user set none",
-        "the cut reply is dropped; the same request asks for up to 64,000",
-        "once in a turn; never the same cap twice",
+        "a reply was cut, a larger cap is left, and the user set none; the first is 8,000, for a model that thinks its "
+        "maximum",
+        "the cut reply is dropped; the same request asks for up to 64,000, or for the maximum where nothing could be "
+        "kept; this holds for the session",
+        "never the same cap twice",
+    ),
+    _continues(
+        Code.MAX_OUTPUT_TOKENS_EFFORT,
+        "a reply was cut at the largest cap before any text or tool call, and the model takes a lower effort",
+        "the same request goes out with low effort, which holds for the turn",
+        "once in a turn",
     ),
     _continues(
         Code.MAX_OUTPUT_TOKENS_RECOVERY,
-        "a reply was cut at the raised cap, broke off after complete text, repeated itself, or was empty",
+        "a reply was cut at the largest cap and left text or calls, broke off after complete text, repeated itself, or "
+        "was empty",
         "what is complete is kept; a hidden message asks to go on from there",
         "3 continuations in a row; an empty reply is asked again once in a turn",
+    ),
+    _continues(
+        Code.REFUSAL_FALLBACK,
+        "the model declined to answer, and a fallback model is left",
+        "the next fallback is asked the same, and answers for the rest of the turn; nothing of the refusal is kept",
+        "once in a turn",
     ),
     _continues(
         Code.COLLAPSE_DRAIN_RETRY,
@@ -97,7 +113,7 @@ _ROWS = (
     _ends(
         Code.MODEL_ERROR,
         1,
-        "the model refused, or something in the program failed during the call",
+        "the model declined to answer and so did a fallback, or there is none; or the program failed during the call",
         "open tool calls are answered; nothing of the refused reply is kept",
         "-",
     ),
@@ -163,6 +179,13 @@ _ROWS = (
         3,
         "three compactions on their own were each followed by an overflow within three steps",
         "no request is sent; the largest message is named",
+        "-",
+    ),
+    _ends(
+        Code.MAX_OUTPUT_TOKENS_EXHAUSTED,
+        3,
+        "a reply was cut before any text or tool call, with the largest cap and the lowest effort there is",
+        "nothing is continued, because there is nothing to go on from; earlier text stands",
         "-",
     ),
     _ends(

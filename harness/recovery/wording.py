@@ -65,6 +65,26 @@ def shorter(attended: bool) -> str:
     return "shorten the conversation with /compact or /clear" if attended else "switch auto_compact on"
 
 
+def no_room_to_answer(cap: int, *, low_effort: bool, user_cap: bool, full_window: bool, attended: bool) -> str:
+    """What happened and what to do when a whole reply of `cap` tokens was spent before any text.
+
+    Args:
+        low_effort: it was asked for with low effort already.
+        user_cap: the cap is the user's own.
+        full_window: the window, not the model's maximum, sets the cap.
+        attended: a user is there who can type commands.
+    """
+    if user_cap:
+        remedy = "set a larger max_tokens, or none"
+    elif full_window:
+        remedy = start_over(attended)
+        remedy = f"shorten the conversation with /compact, or {remedy}" if attended else remedy
+    else:
+        remedy = f"ask for less at once, or use another model{' with /model' * attended}"
+    effort = " with low effort" if low_effort else ""
+    return f"all {cap:,} output tokens of the reply were used up{effort} before any text (thinking counts); {remedy}"
+
+
 def start_over(attended: bool) -> str:
     """How to go on where nothing can be shortened any more."""
     return "start over with /clear" if attended else "begin a new session"

@@ -123,6 +123,7 @@ async def open_session(
         own_commands=state.own_commands,
         spend=state.spend,
         shortenings=state.shortenings,
+        raised_caps=state.raised_caps,
         plans=state.plans,
         masking=masking,
     )

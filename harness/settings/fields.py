@@ -36,7 +36,7 @@ class Settings(BaseModel):
     model: Text = DEFAULT_MODEL
     """The model that answers; `practice-1` where the practice model is used and nothing else is set."""
     fallback_models: ModelNames = ()
-    """Models to turn to, in this order and for the rest of a turn, when the model stays overloaded; at most three."""
+    """Models to turn to, in order and for the rest of a turn, when one stays overloaded or declines; at most three."""
     api_key: SecretText | None = None
     """Key of the API."""
     auth_token: SecretText | None = None
@@ -112,9 +112,9 @@ class Settings(BaseModel):
     """Overload replies (529) in a row before the first fallback model answers."""
 
     default_cap: Count = 8_000
-    """Output tokens a request asks for at first."""
+    """Output tokens a request asks for at first; a model that thinks is asked for all it can give."""
     raised_cap: Count = 64_000
-    """Output tokens it asks for after a reply was cut off, within what the model allows."""
+    """Output tokens it asks for after a reply was cut off, within what the model allows, to the end of the session."""
     continuations: CountOrNone = 3
     """Times a reply that is cut off even so is continued."""
 

@@ -28,6 +28,7 @@ from harness.ui.line import Line, Tone
 
 EXPLAINED = frozenset(
     {
+        TransitionCode.MAX_OUTPUT_TOKENS_EFFORT,
         TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY,
         TransitionCode.TOKEN_BUDGET_CONTINUATION,
         TransitionCode.COLLAPSE_DRAIN_RETRY,

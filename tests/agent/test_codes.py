@@ -18,6 +18,7 @@ ANSWER = "The workspace holds one note, and the note says forty-two."
 FIRST = "First, the note was found in the folder and opened without trouble. "
 SECOND = "Second, it was read from the first line to the last. "
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+THINKS = '[profile]\nthinking = "adaptive"\n'
 LOOK = calls(run("look"), text="Let me look.")
 LONG = '{ name = "bash", input = { command = "head -c 40000 /dev/zero | tr \'\\\\0\' x" } }'
 MISSING = calls('{ name = "bash", input = { command = "no-such-program" } }')
@@ -69,6 +70,25 @@ SCENARIOS: dict[Code, Scenario] = {
         [Code.MAX_OUTPUT_TOKENS_ESCALATE, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED],
         3,
         answer=FIRST + SECOND,
+    ),
+    Code.MAX_OUTPUT_TOKENS_EFFORT: Scenario(
+        THINKS + says(ANSWER, tokens="200_000"),
+        [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.COMPLETED],
+        2,
+        settings={"model": "claude-opus-5-5"},
+    ),
+    Code.MAX_OUTPUT_TOKENS_EXHAUSTED: Scenario(
+        THINKS + says(ANSWER, tokens="2_000_000"),
+        [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.MAX_OUTPUT_TOKENS_EXHAUSTED],
+        2,
+        answer="",
+        settings={"model": "claude-opus-5-5"},
+    ),
+    Code.REFUSAL_FALLBACK: Scenario(
+        says("I would rather not.", stop_reason='"refusal"') + says(ANSWER),
+        [Code.REFUSAL_FALLBACK, Code.COMPLETED],
+        2,
+        settings={"fallback_models": ("claude-haiku-4-5",)},
     ),
     Code.REACTIVE_COMPACT_RETRY: Scenario(
         LOOK + too_long() + says(ANSWER) + summarises(),

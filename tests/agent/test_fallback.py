@@ -32,6 +32,20 @@ def thought(text: str, then: str) -> str:
     return f'\n[[reply]]\nthinking = "{text}"\n{then}\n'
 
 
+async def test_a_refusal_brings_the_fallback_once_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
+    details = '{ category = "cyber", explanation = "That could do harm." }'
+    refusal = says("I would rather not.", stop_reason='"refusal"', stop_details=details)
+    async with stage(tmp_path, refusal + says(ANSWER) + says("Good."), fallback_models=(OTHER,)) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        [switch] = turn.of(ModelSwitched)
+        assert switch.reason == "the model declined to answer (cyber): That could do harm."
+        assert turn.codes == [TransitionCode.REFUSAL_FALLBACK, TransitionCode.COMPLETED]
+        assert here.bodies[0]["messages"] == here.bodies[1]["messages"]
+        await here.turn("And now?")
+        assert [body["model"] for body in here.bodies] == [MODEL, OTHER, MODEL]
+
+
 async def test_three_overloads_in_a_row_bring_the_fallback_for_this_turn_only(tmp_path: Path) -> None:
     script = (
         "[server]\nbind_thinking = true\n"

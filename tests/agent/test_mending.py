@@ -149,7 +149,7 @@ async def test_a_cut_answer_is_asked_for_again_with_the_raised_cap_within_what_t
     async with stage(tmp_path, script, model="claude-opus-4-1") as here:
         assert (await here.turn()).end.answer == ANSWER
         await here.turn("And?")
-        assert [body["max_tokens"] for body in here.bodies] == [8_000, 32_000, 8_000]
+        assert [body["max_tokens"] for body in here.bodies] == [8_000, 32_000, 32_000]
         assert here.bodies[0]["messages"] == here.bodies[1]["messages"]
 
 

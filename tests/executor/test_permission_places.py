@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from harness.executor import permission_places
 from harness.executor.permission_places import disk_of
-from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, Scope, Surroundings, Verdict
+from harness.permissions import Ask, Mode, PermissionRequest, Permissions, RuleBook, Scope, Surroundings, Verdict
 from harness.permissions.disk import Disk, Tree
 from harness.tools.tool import Effect
 
@@ -166,3 +166,27 @@ def test_hidden_files_are_passed_over_until_an_ignore_file_brings_some_back(tmp_
         (folder / ".ignore").unlink()
     os.mkfifo(tmp_path / ".gitignore")
     assert found()
+
+
+@pytest.mark.parametrize(
+    ("options", "asks"),
+    [
+        ("", True),
+        ("--include='*.py'", False),
+        ("--include='.e*'", True),
+        ("--exclude=.env", False),
+        ("--exclude='.env*'", False),
+        ("--exclude='*.py'", True),
+        ("--exclude=.env --include='*'", True),
+        ("--exclude='*.py' --include='*.c'", True),
+    ],
+)
+def test_a_search_is_judged_by_the_names_that_it_looks_into(tmp_path: Path, options: str, asks: bool) -> None:
+    for name in (".env", "a.py"):
+        (tmp_path / name).write_text("TOKEN")
+    line = f"grep -r TOKEN {options} ."
+    permissions, request = asked(line, tmp_path)
+    decision = permissions.decide(replace(request, disk=disk_of(permissions, request)))
+    assert isinstance(decision, Ask) is asks
+    found = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    assert asks or ".env" not in found

@@ -15,6 +15,7 @@ from harness.events import (
     ModelSwitched,
     Notice,
     Origin,
+    OutputCapChanged,
     PlanChanged,
     PlanItem,
     SessionResumed,
@@ -129,6 +130,11 @@ def naive_state(events: list[Event]) -> SessionState:
             cuts=sum(event.method == "truncation" and not event.drained for event in compactions),
             drained=frozenset(id for event in drains for id in event.drained),
         ),
+        raised_caps={
+            event.model: event.session_cap
+            for event in events
+            if isinstance(event, OutputCapChanged) and event.session_cap is not None
+        },
         spend=spend if isinstance(spend, SpendChanged) else None,
         started_at=1001.0,
         updated_at=1000.0 + len(events),
@@ -148,6 +154,7 @@ events = st.one_of(
     st.builds(ModelSwitched, st.just("a"), st.sampled_from(["b", "c"]), st.just("why"), st.booleans()),
     st.builds(SettingChanged, st.sampled_from(["model", "plain"]), st.sampled_from(["d", "e"])),
     st.builds(SessionResumed, st.just("0.1.0"), st.just("f"), st.just("https://api.example"), st.just(value=False)),
+    st.builds(*(OutputCapChanged, st.just(1), st.just(2), st.just("cut"), st.sampled_from("mn")), st.none() | numbers),
     st.builds(SpendChanged, numbers, st.builds(Usage, numbers), st.just(0.1), st.just(Usage()), st.just(0.0)),
     st.builds(ToolStarted, st.sampled_from(["shell-1", "toolu_1"]), st.just("bash"), st.just("ls"), st.just({})),
     st.builds(CompactionEnded, st.just("summary"), st.just(9), st.just(3), st.booleans(), st.just("so")),

@@ -9,6 +9,7 @@ from harness.practice.chance import MIX, Chance
 from harness.practice.faults import KINDS, StatusFault
 from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
+from harness.practice.rules import Profile
 from harness.practice.script import After, Play, Script, Step
 from harness.practice.toml_table import ScriptError
 from harness.practice.when import When
@@ -40,6 +41,20 @@ def test_pace_stop_reason_and_usage() -> None:
         'text = "x"\nstop_reason = "max_tokens"\nchunk = 3\ndelay = 1\nevent_delay = 0.5\nusage = { output_tokens = 9 }'
     )
     assert step.action == Play(ScriptedReply((Text("x"),), "max_tokens", 3, 1, 0.5, ReplyUsage(output_tokens=9)))
+
+
+def test_a_profile_of_the_models() -> None:
+    script = Script.parse('[profile]\nthinking = "none"\ndisplay = "summarized"\ntokens = 9\nsummary_tokens = 7')
+    assert script.rules.profile == Profile(thinks=False, shows_thinking=True, tokens=9, summary_tokens=7)
+    script = Script.parse('[server]\nwindow = 8000\n[profile]\nthinking = "adaptive"\ndisplay = "omitted"')
+    assert script.rules.profile == Profile(thinks=True, shows_thinking=False)
+    assert script.rules.window == 8_000
+
+
+def test_the_tokens_and_the_details_of_a_reply() -> None:
+    step = only('text = "No."\ntokens = 90\nstop_reason = "refusal"\nstop_details = { category = "cyber" }')
+    details = {"category": "cyber"}
+    assert step.action == Play(ScriptedReply((Text("No."),), "refusal", stop_details=details, tokens=90))
 
 
 def test_an_empty_text_is_an_empty_reply() -> None:
@@ -127,6 +142,16 @@ def test_the_fields_of_a_fault() -> None:
         ('after = "repaet"', "s.toml: after = 'repaet' is not known; did you mean 'repeat'?"),
         ("[server]\nwindw = 3", "s.toml, [server]: 'windw' is not known; did you mean 'window'?"),
         ("[server]\nwindow = 0", "s.toml, [server]: window must be at least 1, not 0"),
+        (
+            "[profile]\nthinking = 'adaptative'",
+            "s.toml, line 2: thinking = 'adaptative' is not known; did you mean 'ad",
+        ),
+        ("# x\n\n[profile]\ntokens = 1\ndisplay = 'none'", "s.toml, line 5: display = 'none' is not known; known are"),
+        ("[server]\nwindow = 1\n[profile]\ntokns = 3", "s.toml, line 4: 'tokns' is not known; did you mean 'tokens'?"),
+        ("profile = { tokens = 0 }", "s.toml, line 1: tokens must be at least 1, not 0"),
+        ("\n[profile]\n'summary_tokens' = 'x'", "s.toml, line 3: summary_tokens must be a whole number, not 'x'"),
+        ("[[reply]]\ntext = ''\ntokens = 0", "s.toml, entry 1: tokens must be at least 1, not 0"),
+        ("[[reply]]\nstatus = 500\nstop_details = {}", "s.toml, entry 1: stop_details cannot stand beside status"),
         ("[chance]\nseed = 3", "s.toml, [chance]: probability is missing"),
         ("[chance]\nprobability = 3", "s.toml, [chance]: probability must be between 0 and 1, not 3"),
         (

@@ -76,6 +76,32 @@ def test_a_third_overload_behind_whole_text_switches_as_well_and_the_fallback_an
     assert not any(isinstance(decision, Continue) for decision in played.decisions)
 
 
+REFUSED = fault(FaultKind.REFUSAL, stop_reason="refusal")
+
+
+def test_what_one_model_declines_the_next_one_is_asked_once() -> None:
+    played = play([REFUSED, ANSWER], state=THREE)
+    assert (played.models, played.codes) == (("primary", "second"), [Code.REFUSAL_FALLBACK, Code.COMPLETED])
+
+
+@pytest.mark.parametrize("second", [REFUSED, after_text(INSIDE, stop_reason="refusal")])
+def test_what_two_models_decline_no_third_one_is_asked(second: Outcome) -> None:
+    played = play([REFUSED, second], state=THREE)
+    assert (played.models, played.end) == (("primary", "second"), Code.MODEL_ERROR)
+    assert "so did the model before it" in played.last.reason
+
+
+def test_a_refusal_without_a_fallback_ends_the_turn_with_what_to_do() -> None:
+    played = play([REFUSED])
+    assert (played.posts, played.end) == (1, Code.MODEL_ERROR)
+    assert "put the request differently" in played.last.reason
+
+
+def test_a_refusal_known_from_a_broken_stream_asks_the_next_model_as_well_and_keeps_nothing() -> None:
+    played = play([after_text(INSIDE, stop_reason="refusal"), ANSWER], state=ONE)
+    assert played.codes == [Code.REFUSAL_FALLBACK, Code.COMPLETED]
+
+
 def test_without_a_fallback_overloads_are_retried_to_the_end() -> None:
     played = play(for_ever(OVERLOADED))
     assert (played.posts, played.switches) == (11, [])
@@ -94,7 +120,7 @@ def test_a_switch_does_not_give_the_retries_back() -> None:
     assert sum(played.waits) == 159.5
 
 
-@pytest.mark.parametrize("kind", sorted(set(FaultKind) - {FaultKind.OVERLOADED}))
+@pytest.mark.parametrize("kind", sorted(set(FaultKind) - {FaultKind.OVERLOADED, FaultKind.REFUSAL}))
 def test_no_other_kind_of_fault_ever_switches(kind: FaultKind) -> None:
     assert play(for_ever(fault(kind)), state=THREE).switches == []
 

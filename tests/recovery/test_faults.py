@@ -208,13 +208,13 @@ def test_a_refused_cap_is_lowered_to_what_the_window_leaves() -> None:
     decision = decide(FRESH, overflow(195_000, 200_000), LIMITS, replace(ORDINARY, prompt_tokens=100_000))
     assert isinstance(decision, Mend)
     assert decision.mending is Mending.LOWER_CAP
-    assert decision.state.raised_cap == 200_000 - 195_000 - 1_000
+    assert decision.state.lowered_cap == 200_000 - 195_000 - 1_000
 
 
 def test_a_cap_above_the_models_maximum_is_lowered_to_it() -> None:
     decision = decide(FRESH, overflow(None, 4_096), LIMITS, ORDINARY)
     assert isinstance(decision, Mend)
-    assert decision.state.raised_cap == 4_096
+    assert decision.state.lowered_cap == 4_096
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_raised_cap_is_not_lowered_to_where_the_reply_was_cut() -> None:
 def test_where_a_reply_was_cut_says_nothing_about_the_next_history() -> None:
     played = play([CUT, TOOLS, overflow(192_000, 200_000)])
     assert isinstance(played.last, Mend)
-    assert played.last.state.raised_cap == 7_000
+    assert played.last.state.lowered_cap == 7_000
 
 
 # ── too long ────────────────────────────────────────────────────────────────────────────────────

@@ -20,6 +20,7 @@ from harness.recovery import (
     decide_summary,
 )
 from harness.recovery.compaction import CompactionHealth, thresholds
+from harness.recovery.output_cap import summary_cap
 from tests.recovery.cases import (
     ANSWER,
     CUT,
@@ -185,12 +186,38 @@ def test_a_whole_answer_is_the_summary() -> None:
 
 @pytest.mark.parametrize(
     "useless",
-    [reply(""), reply(" \n"), CUT, TOOLS, MALFORMED, reply("I cannot", "refusal"), reply("so far", "pause_turn")],
+    [reply(""), reply(" \n"), TOOLS, MALFORMED, reply("I cannot", "refusal"), reply("so far", "pause_turn")],
 )
-def test_an_empty_cut_refused_or_calling_answer_is_no_summary(useless: Outcome) -> None:
+def test_an_empty_refused_or_calling_answer_is_no_summary(useless: Outcome) -> None:
     decision = summary(useless)
     assert isinstance(decision, Stop)
     assert decision.code is not Code.COMPLETED
+
+
+def test_a_cut_summary_is_asked_for_again_with_more_room_and_never_continued() -> None:
+    first = summary(CUT)
+    assert isinstance(first, Resend)
+    assert summary_cap(first.state, LIMITS, ORDINARY) == 64_000
+    second = summary(CUT, first.state)
+    assert isinstance(second, Stop)
+    assert (second.code, second.keep) == (Code.MODEL_ERROR, ())
+
+
+def test_a_summary_that_was_all_thinking_is_asked_for_with_less_effort_and_then_given_up() -> None:
+    situation = replace(ORDINARY, thinks=True, takes_effort=True)
+    first = decide_summary(FRESH, reply("", "max_tokens"), LIMITS, situation)
+    assert isinstance(first, Resend)
+    assert first.state.low_effort
+    second = decide_summary(first.state, reply("", "max_tokens"), LIMITS, situation)
+    assert isinstance(second, Stop)
+    assert "all 64,000 output tokens" in second.reason
+
+
+@given(cap=st.none() | st.integers(1, 100_000))
+def test_a_summary_leaves_the_caps_of_the_turns_own_request_alone(cap: int | None) -> None:
+    before = replace(FRESH, lowered_cap=cap, cut_at=7)
+    after = summary(CUT, before).state
+    assert (after.lowered_cap, after.cut_at) == (cap, 7)
 
 
 @pytest.mark.parametrize("kind", sorted(set(FaultKind) - {FaultKind.CANCELLED}))
@@ -225,9 +252,7 @@ def test_the_request_after_a_summary_that_failed_has_retries_of_its_own() -> Non
 
 
 def test_a_summary_leaves_what_the_turn_has_used_up_as_it_is() -> None:
-    used = replace(
-        FRESH, turn_retries=4, waited_s=9.0, continuations=2, escalated=True, compacted=True, raised_cap=64_000
-    )
+    used = replace(FRESH, turn_retries=4, waited_s=9.0, continuations=2, compacted=True, lowered_cap=64_000)
     assert summary(ANSWER, used).state == used
 
 

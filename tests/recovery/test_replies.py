@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import CutCall, FaultKind, ToolCall, TransitionCode
+from harness.events import CutCall, FaultKind, Reply, ToolCall, TransitionCode
 from harness.recovery import Continue, Nudge, RecoveryLimits, Resend, RunTools, Stop, decide
 from harness.recovery.output_cap import cap_for
 from tests.recovery.cases import (
@@ -119,12 +119,12 @@ def test_a_reply_cut_up_to_four_times_and_then_whole_completes_the_turn(times: i
     assert play([CUT] * times + [ANSWER]).end is Code.COMPLETED
 
 
-def test_continuations_are_asked_for_with_the_raised_cap_and_a_whole_reply_drops_it() -> None:
+def test_a_raised_cap_holds_for_continuations_and_for_all_that_follows() -> None:
     played = play([CUT, CUT, TOOLS])
-    assert [cap_for(decision.state, LIMITS, ORDINARY) for decision in played.decisions] == [64_000, 64_000, 8_000]
+    assert [cap_for(decision.state, LIMITS, ORDINARY) for decision in played.decisions] == [64_000, 64_000, 64_000]
 
 
-def test_the_cap_is_raised_once_in_a_turn_and_continuations_count_anew_after_a_whole_reply() -> None:
+def test_the_cap_is_raised_once_and_continuations_count_anew_after_a_whole_reply() -> None:
     played = play([CUT, CUT, CUT, CUT, TOOLS, CUT, CUT, CUT, ANSWER])
     assert played.codes.count(Code.MAX_OUTPUT_TOKENS_ESCALATE) == 1
     assert played.end is Code.COMPLETED
@@ -133,6 +133,68 @@ def test_the_cap_is_raised_once_in_a_turn_and_continuations_count_anew_after_a_w
 def test_a_retry_of_the_request_with_the_raised_cap_still_asks_for_it() -> None:
     played = play([CUT, fault(FaultKind.SERVER)])
     assert cap_for(played.last.state, LIMITS, ORDINARY) == 64_000
+
+
+# ── cut before any text ─────────────────────────────────────────────────────────────────────────────
+
+NOTHING = reply("", "max_tokens", output=8_000)
+ONLY_THOUGHT = replace(NOTHING, content=({"type": "thinking", "thinking": "", "signature": "whole"},))
+THINKING = replace(ORDINARY, max_output=128_000, window=1_000_000, thinks=True, takes_effort=True)
+WITHOUT_EFFORT = replace(THINKING, takes_effort=False)
+
+
+@pytest.mark.parametrize("cut", [NOTHING, ONLY_THOUGHT, replace(NOTHING, content=(text(" \n"),))])
+def test_a_reply_that_left_nothing_is_never_continued(cut: Reply) -> None:
+    for situation in (ORDINARY, THINKING, WITHOUT_EFFORT):
+        for limits in (LIMITS, RecoveryLimits(user_cap=1_000)):
+            played = play(for_ever(cut), situation=situation, limits=limits)
+            assert not any(isinstance(decision, Continue) for decision in played.decisions)
+            assert played.end is Code.MAX_OUTPUT_TOKENS_EXHAUSTED
+            assert played.posts <= 3
+
+
+def test_where_nothing_was_left_the_cap_is_raised_to_all_that_the_model_gives() -> None:
+    unexpected = replace(THINKING, thinks=False)
+    decision = decide(FRESH, NOTHING, LIMITS, unexpected)
+    assert isinstance(decision, Resend)
+    assert decision.code is Code.MAX_OUTPUT_TOKENS_ESCALATE
+    assert cap_for(decision.state, LIMITS, unexpected) == 128_000
+
+
+def test_at_the_maximum_effort_is_lowered_once_and_then_the_turn_ends() -> None:
+    played = play(for_ever(NOTHING), situation=THINKING)
+    assert played.codes == [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.MAX_OUTPUT_TOKENS_EXHAUSTED]
+    assert played.decisions[0].state.low_effort
+    assert "low effort" in played.last.reason
+
+
+def test_a_model_without_effort_ends_the_turn_at_once() -> None:
+    played = play(for_ever(NOTHING), situation=WITHOUT_EFFORT)
+    assert played.codes == [Code.MAX_OUTPUT_TOKENS_EXHAUSTED]
+    assert "all 128,000 output tokens" in played.last.reason
+    assert "another model" in played.last.reason
+
+
+def test_a_cap_of_the_users_own_is_what_the_last_sentence_names() -> None:
+    played = play(for_ever(NOTHING), situation=WITHOUT_EFFORT, limits=RecoveryLimits(user_cap=1_000))
+    assert "all 1,000 output tokens" in played.last.reason
+    assert "larger max_tokens" in played.last.reason
+
+
+def test_a_full_window_is_what_the_last_sentence_names() -> None:
+    full = replace(WITHOUT_EFFORT, prompt_tokens=960_000)
+    assert "/compact" in play(for_ever(NOTHING), situation=full).last.reason
+    unattended = play(for_ever(NOTHING), situation=full, state=replace(FRESH, attended=False)).last.reason
+    assert "/" not in unattended
+
+
+def test_text_that_was_kept_before_stays_when_a_continuation_leaves_nothing() -> None:
+    played = play([CUT, NOTHING, NOTHING], situation=THINKING)
+    assert played.codes == [
+        Code.MAX_OUTPUT_TOKENS_RECOVERY,
+        Code.MAX_OUTPUT_TOKENS_EFFORT,
+        Code.MAX_OUTPUT_TOKENS_EXHAUSTED,
+    ]
 
 
 def test_a_call_that_was_cut_at_the_cap_is_never_run() -> None:

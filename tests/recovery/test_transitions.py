@@ -46,9 +46,12 @@ BASE = {
     "max_turns",
 }
 NEWER = {"api_error", "compaction_thrash", "malformed_tool_use", "budget_exhausted", "failure_budget_paused"}
-OWN = {"loop_stopped", "wait_limit", "empty_answer"}
+OWN = {"loop_stopped", "wait_limit", "empty_answer", "refusal_fallback"}
+THINKING = {"max_output_tokens_effort", "max_output_tokens_exhausted"}
 CONTINUES = {
+    "refusal_fallback",
     "next_turn",
+    "max_output_tokens_effort",
     "max_output_tokens_escalate",
     "max_output_tokens_recovery",
     "reactive_compact_retry",
@@ -57,18 +60,23 @@ CONTINUES = {
     "token_budget_continuation",
 }
 DONE = Stop(FRESH, "answered", Code.COMPLETED)
+NOTHING = reply("", "max_tokens")
+THINKS = replace(ORDINARY, thinks=True, takes_effort=True)
 FULL = replace(ORDINARY, prompt_tokens=190_000)
 THRASHING = CompactionHealth().compacting(1).compacting(2).compacting(3)
 
 REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.NEXT_TURN: lambda: play([TOOLS]).last,
     Code.MAX_OUTPUT_TOKENS_ESCALATE: lambda: play([CUT]).last,
+    Code.MAX_OUTPUT_TOKENS_EFFORT: lambda: play([NOTHING], situation=THINKS).last,
+    Code.MAX_OUTPUT_TOKENS_EXHAUSTED: lambda: play([NOTHING] * 2, situation=THINKS).last,
     Code.MAX_OUTPUT_TOKENS_RECOVERY: lambda: play([CUT, CUT]).last,
     Code.COLLAPSE_DRAIN_RETRY: lambda: play([TOO_LONG], situation=replace(ORDINARY, drainable_tokens=50_000)).last,
     Code.REACTIVE_COMPACT_RETRY: lambda: play([TOO_LONG]).last,
     Code.TOKEN_BUDGET_CONTINUATION: lambda: play([ANSWER], limits=RecoveryLimits(token_budget=1_000)).last,
     Code.COMPLETED: lambda: play([ANSWER]).last,
     Code.API_ERROR: lambda: play([SERVER] * 11).last,
+    Code.REFUSAL_FALLBACK: lambda: play([fault(FaultKind.REFUSAL)], state=replace(FRESH, fallbacks=("second",))).last,
     Code.MODEL_ERROR: lambda: play([fault(FaultKind.REFUSAL)]).last,
     Code.PROMPT_TOO_LONG: lambda: play([TOO_LONG] * 2).last,
     Code.IMAGE_ERROR: lambda: play([fault(FaultKind.MEDIA)] * 2).last,
@@ -91,7 +99,7 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
 
 
 def test_the_seventeen_base_codes_the_five_newer_ones_and_ours_exist() -> None:
-    assert {str(code) for code in Code} == BASE | NEWER | OWN
+    assert {str(code) for code in Code} == BASE | NEWER | OWN | THINKING
     assert len(BASE) + len(NEWER) == 22
 
 
@@ -128,6 +136,7 @@ def test_every_code_that_goes_on_names_what_ends_it() -> None:
         (Code.IMAGE_ERROR, 1),
         (Code.MALFORMED_TOOL_USE, 1),
         (Code.EMPTY_ANSWER, 1),
+        (Code.MAX_OUTPUT_TOKENS_EXHAUSTED, 3),
         (Code.MAX_TURNS, 3),
         (Code.BUDGET_EXHAUSTED, 3),
         (Code.BLOCKING_LIMIT, 3),

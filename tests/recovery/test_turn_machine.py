@@ -46,6 +46,8 @@ WINDOWS = {
     "fourth": (1_000_000, 128_000),
 }
 """Window and maximum output of each model."""
+THINKS = {"third", "fourth"}
+TAKES_EFFORT = {"primary", "fourth"}
 
 small_limits = st.builds(
     RecoveryLimits,
@@ -97,6 +99,7 @@ class Turn(RuleBasedStateMachine):
         # the naive model
         self.requests = 0
         self.seen: Counter[str] = Counter()
+        self.raised: Counter[str] = Counter()
         self.since_reply: Counter[str] = Counter()
         self.since_progress: Counter[str] = Counter()
         self.in_a_row: Counter[str] = Counter()
@@ -121,6 +124,8 @@ class Turn(RuleBasedStateMachine):
             window=window,
             max_output=max_output,
             prompt_tokens=self.size,
+            thinks=self.state.model in THINKS,
+            takes_effort=self.state.model in TAKES_EFFORT,
             drainable_tokens=self.results,
             cost_usd=float(self.requests),
             largest="the largest message is number 1 of 1",
@@ -229,8 +234,9 @@ class Turn(RuleBasedStateMachine):
         self.overloaded_at = None
 
     def check_code(self, decision: Decision) -> None:
-        same_request = isinstance(decision, OfferWait | SwitchModel | Mend) or (
-            isinstance(decision, Resend) and decision.wait is not None
+        same_request = isinstance(decision, OfferWait | Mend) or (
+            (isinstance(decision, Resend) and decision.wait is not None)
+            or (isinstance(decision, SwitchModel) and self.in_a_row["overloads"] > 0)
         )
         assert (decision.code is None) is same_request, "a step has exactly one code, a retry has none"
         if decision.code is not None:
@@ -243,9 +249,14 @@ class Turn(RuleBasedStateMachine):
     def resend(self, decision: Resend, outcome: Outcome) -> None:
         if decision.wait is None:
             assert isinstance(outcome, Reply)
-            assert decision.code is TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE
-            assert self.limits.user_cap is None
-            self.seen["escalated"] += 1
+            if decision.code is TransitionCode.MAX_OUTPUT_TOKENS_EFFORT:
+                assert not outcome.text.strip()
+                assert self.state.model in TAKES_EFFORT
+                self.seen["effort lowered"] += 1
+            else:
+                assert decision.code is TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE
+                assert self.limits.user_cap is None
+                self.raised[self.state.model] += 1
         else:
             self.count_retry()
             self.count_wait(decision.wait.seconds)
@@ -263,7 +274,11 @@ class Turn(RuleBasedStateMachine):
             self.slept_s += seconds
 
     def switch(self, decision: SwitchModel) -> None:
-        assert self.in_a_row["overloads"] >= self.enough_overloads
+        if decision.code is None:
+            assert self.in_a_row["overloads"] >= self.enough_overloads
+        else:
+            assert decision.code is TransitionCode.REFUSAL_FALLBACK
+            self.seen["asked another after a refusal"] += 1
         assert decision.to_model == decision.state.model
         self.turned_to(decision.to_model)
 
@@ -279,6 +294,7 @@ class Turn(RuleBasedStateMachine):
 
     def go_on(self, decision: Continue) -> None:
         assert not any(block["type"] == "tool_use" for block in decision.keep)
+        assert decision.keep or decision.nudge is not Nudge.CUT_AT_CAP, "a reply that left nothing is not continued"
         match decision.nudge:
             case Nudge.CUT_AT_CAP | Nudge.BROKEN_STREAM:
                 self.in_a_row["continuations"] += 1
@@ -435,7 +451,13 @@ class Turn(RuleBasedStateMachine):
 
     @invariant()
     def every_remedy_is_used_once(self) -> None:
-        once = ["escalated", Nudge.EMPTY_REPLY, *(set(Mending) - {Mending.LOWER_CAP})]
+        assert all(times <= 2 for times in self.raised.values())
+        once = [
+            "effort lowered",
+            "asked another after a refusal",
+            Nudge.EMPTY_REPLY,
+            *(set(Mending) - {Mending.LOWER_CAP}),
+        ]
         assert all(self.seen[remedy] <= 1 for remedy in once)
         assert self.since_reply["lowered"] <= 2
         assert self.since_reply["drained"] <= 1
@@ -463,6 +485,7 @@ class Turn(RuleBasedStateMachine):
         whole_replies = rounds + nudges + limits.pauses + 1
         replies = whole_replies * (1 + limits.continuations) + 1
         shortened = rounds + nudges + 1 + replies
+        replies += 2 * (1 + len(self.fallbacks)) + 1
         return 1 + limits.retries_per_turn + len(self.fallbacks) + 4 + replies + 2 * (replies + shortened) + shortened
 
 

@@ -43,6 +43,7 @@ TOLD = (
     TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY,
     TransitionCode.TOKEN_BUDGET_CONTINUATION,
     TransitionCode.REACTIVE_COMPACT_RETRY,
+    TransitionCode.REFUSAL_FALLBACK,
 )
 """Codes of transitions that are ordinary, or that other lines tell of."""
 KEY_NAMES = {"Alt+R": "alt+r", "Alt+M": "alt+m", "Esc": "escape"}

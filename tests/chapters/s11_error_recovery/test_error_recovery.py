@@ -30,13 +30,13 @@ async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many(
         ("200", 8_000),
         ("200 with cut_tool", 8_000),
         ("200", 64_000),
+        ("200", 64_000),
+        ("200", 64_000),
+        ("400 invalid_request_error", 64_000),
+        ("200", 64_000),
+        *[("529 overloaded_error", 64_000)] * 3,
         ("200", 8_000),
-        ("200", 8_000),
-        ("400 invalid_request_error", 8_000),
-        ("200", 16_000),
-        *[("529 overloaded_error", 8_000)] * 3,
-        ("200", 8_000),
-        ("401 authentication_error", 8_000),
+        ("401 authentication_error", 64_000),
     ]
     waits = [event.delay_s for event in events if isinstance(event, RetryScheduled)]
     assert waits[0] == 1.0

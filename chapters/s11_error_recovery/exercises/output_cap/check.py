@@ -57,10 +57,10 @@ def check_the_first_cut_raises_the_cap_once(work: ModuleType) -> None:
     assert play.cap == work.DEFAULT_CAP, play.told(f"cap_of {work.DEFAULT_CAP:,} at first, not {play.cap:,}")
     assert play.reply(cut=True) == "AGAIN", play.told("AGAIN")
     assert play.cap == work.RAISED_CAP, play.told(f"cap_of {work.RAISED_CAP:,} now, not {play.cap:,}")
-    assert play.reply(cut=True) == "GO_ON", play.told("GO_ON: the cap is raised once in a turn")
+    assert play.reply(cut=True) == "GO_ON", play.told("GO_ON: the cap is raised once")
     assert play.reply(cut=False, calls=1) == "ANSWER_CALLS", play.told("ANSWER_CALLS")
-    assert play.cap == work.DEFAULT_CAP, play.told(f"cap_of {work.DEFAULT_CAP:,} after a whole reply, not {play.cap:,}")
-    assert play.reply(cut=True) == "GO_ON", play.told("GO_ON: the cap was raised in this turn already")
+    assert play.cap == work.RAISED_CAP, play.told(f"cap_of {work.RAISED_CAP:,} after a whole reply, not {play.cap:,}")
+    assert play.reply(cut=True) == "GO_ON", play.told("GO_ON: the cap was raised already")
 
 
 def check_the_same_cap_is_never_asked_twice(work: ModuleType) -> None:

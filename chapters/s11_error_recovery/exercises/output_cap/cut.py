@@ -30,8 +30,6 @@ class Turn:
 
     raised_cap: int | None = None
     """Asked for in the place of DEFAULT_CAP."""
-    raised_once: bool = False
-    """The cap was raised in this turn."""
     continuations: int = 0
     """Times in a row that the model was asked for the rest."""
 

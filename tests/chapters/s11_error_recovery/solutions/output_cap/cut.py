@@ -30,8 +30,6 @@ class Turn:
 
     raised_cap: int | None = None
     """Asked for in the place of DEFAULT_CAP."""
-    raised_once: bool = False
-    """The cap was raised in this turn."""
     continuations: int = 0
     """Times in a row that the model was asked for the rest."""
 
@@ -57,11 +55,11 @@ def decide(turn: Turn, reply: Reply, most: int) -> tuple[Turn, Step]:
     """Where the turn stands after a reply, and what to do with it."""
     has_calls = reply.calls > 0 or reply.cut_call
     if not reply.cut:
-        whole = replace(turn, raised_cap=None, continuations=0)
+        whole = replace(turn, continuations=0)
         return whole, Step.ANSWER_CALLS if has_calls else Step.DONE
     larger = min(RAISED_CAP, most)
-    if not turn.raised_once and larger > cap_of(turn, most):
-        return replace(turn, raised_cap=larger, raised_once=True), Step.AGAIN
+    if larger > cap_of(turn, most):
+        return replace(turn, raised_cap=larger), Step.AGAIN
     if turn.continuations >= CONTINUATIONS:
         return turn, Step.GIVE_UP
     counted = replace(turn, continuations=turn.continuations + 1)

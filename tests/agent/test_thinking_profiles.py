@@ -1,0 +1,120 @@
+"""Models that think, as they are today: thinking counts against the cap, and what is cut in it leaves nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.events import CompactionEnded, OutputCapChanged, RequestSent, TransitionCode
+from tests.agent.stage import Played, Stage, run, shown_text, stage
+
+pytestmark = pytest.mark.anyio
+
+Code = TransitionCode
+THINKS = '[profile]\nthinking = "adaptive"\n'
+KNOWN, OTHER = "claude-opus-5-5", "claude-opus-4-8"
+"""A model that the catalogue knows to think, and one that it does not expect it of."""
+WITHOUT_EFFORT = "claude-haiku-4-5"
+TOO_LONG = '\n[[reply]]\nstatus = 400\nmessage = "prompt is too long: 210000 tokens > 200000 maximum"\n'
+ANSWER = "Both notes were read."
+
+
+def step(tokens: int, marker: str) -> str:
+    return f'\n[[reply]]\ntokens = {tokens}\ntext = "On it."\ntools = [{run(marker)}]\n'
+
+
+def answers(tokens: int, text: str = ANSWER) -> str:
+    return f'\n[[reply]]\ntokens = {tokens}\ntext = "{text}"\n'
+
+
+def summary(tokens: int) -> str:
+    text = "<summary>One note was read.</summary>"
+    return f'\n[[reply]]\nwhen = {{ purpose = "summary" }}\ntokens = {tokens}\ntext = "{text}"\n'
+
+
+def caps(turn: Played) -> list[int]:
+    return [event.max_tokens for event in turn.of(RequestSent)]
+
+
+def efforts(here: Stage) -> list[object]:
+    return [body.get("output_config") for body in here.bodies]
+
+
+async def test_two_hard_steps_and_a_long_summary_take_no_request_in_vain(tmp_path: Path) -> None:
+    script = THINKS + step(10_000, "one") + step(10_000, "two") + TOO_LONG + summary(17_000) + answers(10_000)
+    async with stage(tmp_path, script, model=KNOWN) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert caps(turn) == [128_000] * 5
+        assert turn.end.usage.output == 10_000 + 10_000 + 17_000 + 10_000
+        assert turn.codes == [Code.NEXT_TURN, Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED]
+
+
+async def test_a_model_that_nobody_expected_to_think_costs_one_cut_reply_in_the_session(tmp_path: Path) -> None:
+    script = THINKS + step(10_000, "one") + answers(100_000) + answers(90_000, "Good.")
+    async with stage(tmp_path, script, model=OTHER) as here:
+        first = await here.turn()
+        assert caps(first) == [8_000, 128_000, 128_000]
+        assert [(event.model, event.session_cap) for event in first.of(OutputCapChanged)] == [(OTHER, 128_000)]
+        assert caps(await here.turn("And?")) == [128_000]
+        assert here.agent.conversation.spend.retry_usage.output == 8_000
+
+
+async def test_a_summary_raises_the_cap_as_a_turn_does_and_for_the_turn_as_well(tmp_path: Path) -> None:
+    script = THINKS + step(7_000, "one") + TOO_LONG + summary(17_000) + answers(10_000)
+    async with stage(tmp_path, script, model=OTHER) as here:
+        turn = await here.turn()
+        assert caps(turn) == [8_000, 8_000, 16_000, 128_000, 128_000]
+        [raised] = turn.of(OutputCapChanged)
+        assert (raised.from_cap, raised.to_cap, raised.session_cap) == (16_000, 128_000, 128_000)
+        assert turn.end.answer == ANSWER
+
+
+async def test_a_summary_for_which_the_window_leaves_no_room_is_asked_for_with_a_shorter_history(
+    tmp_path: Path,
+) -> None:
+    full = '\n[[reply]]\nstatus = 400\nmessage = "prompt is too long: 41000 tokens > 40000 maximum"\n'
+    script = THINKS + step(100, "one") + full + summary(32_000) + answers(100)
+    async with stage(tmp_path, script, model=WITHOUT_EFFORT) as here:
+        turn = await here.turn("word " * 15_000)
+        asked = [event for event in turn.of(RequestSent) if event.purpose == "summary"]
+        assert asked[-1].estimated_tokens < asked[0].estimated_tokens
+        assert asked[-1].max_tokens >= 32_000 > asked[-2].max_tokens
+        assert [event.method for event in turn.of(CompactionEnded)] == ["summary"]
+        assert turn.end.answer == ANSWER
+
+
+async def test_beyond_the_maximum_of_a_model_effort_is_lowered_once_and_holds_for_the_turn(tmp_path: Path) -> None:
+    script = THINKS + step(200_000, "one") + answers(300_000) + answers(10_000, "Good.")
+    async with stage(tmp_path, script, model=KNOWN) as here:
+        turn = await here.turn()
+        assert turn.codes == [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.NEXT_TURN, Code.COMPLETED]
+        await here.turn("And?")
+        assert efforts(here) == [None, {"effort": "low"}, {"effort": "low"}, None]
+
+
+async def test_what_no_effort_makes_short_enough_ends_the_turn_and_says_what_to_do(tmp_path: Path) -> None:
+    async with stage(tmp_path, THINKS + answers(1_000_000), model=KNOWN) as here:
+        turn = await here.turn()
+        assert turn.codes == [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.MAX_OUTPUT_TOKENS_EXHAUSTED]
+        assert turn.end.answer == ""
+        assert "all 128,000 output tokens" in turn.end.reason
+        assert "another model" in turn.end.reason
+        assert len(here.posts) == 2
+
+
+async def test_a_cap_of_the_users_own_is_never_passed_and_named_in_the_end(tmp_path: Path) -> None:
+    async with stage(tmp_path, THINKS + answers(40_000), model=KNOWN, max_tokens=4_000) as here:
+        turn = await here.turn()
+        assert caps(turn) == [4_000, 4_000]
+        assert "larger max_tokens" in turn.end.reason
+
+
+async def test_a_long_text_of_a_model_that_does_not_think_is_raised_once_and_then_continued(tmp_path: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(400))
+    script = '[profile]\nthinking = "none"\n' + answers(150_000, words) + answers(20_000, "Good.")
+    async with stage(tmp_path, script, model=OTHER) as here:
+        turn = await here.turn()
+        assert turn.end.answer == words
+        assert caps(turn) == [8_000, 64_000, 64_000, 64_000]
+        assert shown_text(turn.events).split() == words.split()
+        assert caps(await here.turn("And?")) == [64_000]
