@@ -119,6 +119,7 @@ class Agent:
         hooks: Iterable[Hook] = (),
         policies: Policies | None = None,
         employer: "Agent | None" = None,
+        role: str = "",
         **overrides: object,
     ) -> None:
         """
@@ -136,6 +137,7 @@ class Agent:
             hooks: what is asked at fixed points, behind the commands of the settings; `hook` makes one of a function.
             policies: what it decides by; None: as the settings say.
             employer: the agent that this one works for, whose hooks and policies it uses; None: a user.
+            role: what the file of its kind of agent says, added to the system prompt.
             overrides: settings by name, for example `model="claude-opus-5-5"` or `permission_mode="yolo"`.
 
         Raises SettingsError when a setting cannot be used; TypeError and ValueError, one sentence, for tools, hooks and
@@ -173,6 +175,7 @@ class Agent:
             shared=employer._shared if employer else None,
             crew=partial(self._crew, standard),
             capabilities=employer.dispatching.board.capabilities if employer else None,
+            role=role,
         )
         self._limits, self._signals, self.outputs = parts.limits, parts.signals, parts.outputs
         self._shared: Shared = parts.shared
@@ -182,6 +185,8 @@ class Agent:
         self.granting, self.permissions = parts.shared.granting, parts.shared.granting.permissions
         self.toolbox, self.sections = parts.toolbox, parts.sections
         self.dispatching: Dispatching = parts.dispatching
+        if self.crew is not None:
+            self.crew.agents.only = lambda: self._tools.only
         self._turns, self.rewinding, self.hooking = parts.turns, parts.rewinding, parts.hooking
         self.escaping, self._rollbacks, self._plan_reminder = parts.escaping, parts.rollbacks, parts.plan_reminder
         self._bounds = TurnBounds(parts, self.conversation, self.settings, self._clock, hired=employer is not None)
@@ -211,13 +216,15 @@ class Agent:
 
     # ── what a front end calls ──────────────────────────────────────────────────────────────────
 
-    def run(self, prompt: str) -> AsyncGenerator[Event, None]:
+    def run(self, prompt: str, *, model: str = "", only: Collection[str] | None = None) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield every event until the turn has ended; the last one is `TurnEnded`.
 
+        `model` answers in this turn, and `only` these tools are called in it, also by subagents that it starts.
         Closing the iterator early ends the turn and whatever it was running. A turn that is asked for while another
         runs waits for its end.
         """
-        return self._turns.events(partial(self._run_wanted, self.conversation.masking.text(prompt)))
+        text = self.conversation.masking.text(prompt)
+        return self._turns.events(partial(self._run_wanted, text, model, None if only is None else frozenset(only)))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Go on from the history as it stands, for example after a turn that failed."""
@@ -371,11 +378,12 @@ class Agent:
 
     # ── the turn ────────────────────────────────────────────────────────────────────────────────
 
-    async def _run_wanted(self, prompt: str | None) -> None:
+    async def _run_wanted(self, prompt: str | None, model: str = "", only: frozenset[str] | None = None) -> None:
         """A turn that the user, or the parent of a subagent, wants."""
         if self._employer is None:
             self._shared.retries.begin_turn()
-            await self._run(prompt)
+            with self._tools.narrowed_to(only):
+                await self._run(prompt, model)
             return
         with self._shared.retries.subagent_at_work():
             await self._run(prompt)
@@ -384,10 +392,10 @@ class Agent:
         if self.crew is not None and self.crew.incoming.waiting:
             await self._run(None)
 
-    async def _run(self, text: str | None) -> None:
+    async def _run(self, text: str | None, model: str = "") -> None:
         """One turn from the prompt to `TurnEnded`, whatever happens in between."""
         await self.open()
-        turn = self._bounds.begin(text, self.model)
+        turn = self._bounds.begin(text, model or self.model)
         try:
             stop = await self._bounds.hear(turn, text) or await self._turn(turn)
         except Exception as error:  # noqa: BLE001 (the border: a turn ends with a sentence)

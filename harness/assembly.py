@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from harness.breakers.capabilities import CapabilityMap
 from harness.capability_files import capability_files, load_capabilities, within
 from harness.checkpoints import CheckpointLimits, Checkpoints
+from harness.definitions import Agents, Commands, discover_agents, discover_commands, places
 from harness.errors import SettingsError
 from harness.escape.policy import EscapePolicy
 from harness.events import CascadeMode, DispatchLimits
@@ -30,7 +31,7 @@ from harness.recovery import RecoveryLimits
 from harness.recovery.compaction import CompactAt
 from harness.secret import Secret
 from harness.settings import Settings, load
-from harness.skills import Origin, Place, Skill, SkillBook, catalogue_text, skill_tool
+from harness.skills import Skill, SkillBook, catalogue_text, skill_tool
 from harness.tools.background import Background
 from harness.tools.shell import SECRETS
 from harness.tools.tool import Tool
@@ -207,30 +208,42 @@ def prompt_sections(
     instructions: Sequence[Instructions] = (),
     skills: Sequence[Skill] = (),
     memory: str = "",
+    role: str = "",
 ) -> tuple[Section, ...]:
     """The parts of the system prompt, which stay the same for the whole session.
 
     `hired`: of an agent that works for another. `instructions` are the files that were read when it began,
-    `skills` what its tool skill can read, `memory` the index of what is remembered.
+    `skills` what its tool skill can read, `memory` the index of what is remembered, `role` what the file of its kind
+    of agent says.
     """
     sections = agent_sections if hired else standard_sections
-    return sections(
+    made = sections(
         settings.workspace,
         sys.platform,
         instructions=instruction_text(instructions),
         skills=catalogue_text(skills),
         memory=memory,
     )
+    return (*made, Section("role", role)) if role else made
 
 
 def skills_for(settings: Settings) -> SkillBook:
     """The skills of the person and of the project; none where they are switched off."""
     if not settings.skills:
         return SkillBook(())
-    workspace = settings.workspace.resolve()
-    of_project = Place(workspace / ".harness" / "skills", Origin.PROJECT, border=workspace)
-    of_person = () if settings.user_dir is None else (Place(settings.user_dir / "skills", Origin.PERSON),)
-    return SkillBook((*of_person, of_project))
+    return SkillBook(places("skills", settings.workspace, settings.user_dir, settings.home_dir))
+
+
+def commands_for(settings: Settings) -> Commands:
+    """The slash commands that files define. Those of a folder choose models only where the user trusts it."""
+    found = places("commands", settings.workspace, settings.user_dir, settings.home_dir)
+    return discover_commands(found, trusted=settings.trust_folder is True)
+
+
+def agents_for(settings: Settings) -> Agents:
+    """The kinds of agents that files define; the same holds for their models."""
+    found = places("agents", settings.workspace, settings.user_dir, settings.home_dir)
+    return discover_agents(found, trusted=settings.trust_folder is True)
 
 
 def memory_for(settings: Settings, session: str) -> MemoryBook:

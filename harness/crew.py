@@ -14,6 +14,7 @@ from pathlib import Path
 from harness.assembly import agent_limits, command_limits, tools_for
 from harness.clock import Clock
 from harness.conversation import Conversation
+from harness.definitions import usable
 from harness.errors import HarnessError
 from harness.events import Block, Event, GateName, Origin
 from harness.executor.background import BackgroundCommands, CommandLimits
@@ -72,6 +73,10 @@ class Crew:
         self._skills, self._memory = shared.skills, shared.memory
         emit = conversation.emit
         given = tools_for(settings, None, shared.skills, shared.memory)
+        tools = (
+            *(one.name for one in given if standard is None or one.name in standard),
+            *(one.name for one in own),
+        )
         self.incoming = Incoming(emit)
         """What has arrived."""
         self.agent_gate = Gating(
@@ -97,10 +102,8 @@ class Crew:
             clock,
             log,
             hire=hire,
-            tools=(
-                *(one.name for one in given if standard is None or one.name in standard),
-                *(one.name for one in own),
-            ),
+            tools=tools,
+            kinds=usable(shared.agents, tools),
             model=model,
             result_characters=settings.result_characters,
             kept=kept,
@@ -123,8 +126,9 @@ class Crew:
         those that write down what is to be remembered."""
         settings = self._settings
         standard = tools_for(settings, self.commands, self._skills, self._memory)
+        kinds = {kind.name: kind.description for kind in self.agents.kinds.agents}
         keeping = keeping_tools(self._memory) if self._memory.on else ()
-        return (*standard, *keeping, task_tool(self.agents, steps=settings.agent_turns))
+        return (*standard, *keeping, task_tool(self.agents, steps=settings.agent_turns, kinds=kinds))
 
     # ── what arrives ────────────────────────────────────────────────────────────────────────────
 

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.assembly import agent_limits, command_limits, memory_for, skills_for
+from harness.assembly import (
+    agent_limits,
+    agents_for,
+    command_limits,
+    commands_for,
+    memory_for,
+    skills_for,
+    tools_for,
+)
+from harness.definitions import Origin, usable
 from harness.errors import HarnessError
 from harness.granting import Granting
 from harness.instructions import NAME, read_instructions
@@ -67,6 +76,27 @@ def _skills(loaded: Loaded, tell: Tell) -> str:
     book = skills_for(loaded.settings)
     _tell_problems(((problem.file, problem.text) for problem in book.problems), tell)
     return _whose(skill.origin.value for skill in book.skills)
+
+
+def _commands(loaded: Loaded, tell: Tell) -> str:
+    from harness.ui.commands import TAKEN
+
+    found = commands_for(loaded.settings)
+    _tell_problems(((problem.file, problem.text) for problem in found.problems), tell)
+    for command in found.commands:
+        if command.name in TAKEN:
+            tell(f"{visible(str(command.file))} is left out: /{command.name} is a command of the program; rename it.")
+        elif command.shell:
+            tell(f"{visible(str(command.file))}: what it writes as !`…` is not run; the model runs what it needs.")
+    return _named((f"/{one.name}", one.origin) for one in found.commands if one.name not in TAKEN)
+
+
+def _agents(loaded: Loaded, tell: Tell) -> str:
+    settings = loaded.settings
+    skills, memory = skills_for(settings), memory_for(settings, session="")
+    found = usable(agents_for(settings), [tool.name for tool in tools_for(settings, None, skills, memory)])
+    _tell_problems(((problem.file, problem.text) for problem in found.problems), tell)
+    return _named((f"{one.name}{f' ({one.model})' if one.model else ''}", one.origin) for one in found.agents)
 
 
 def _memory(loaded: Loaded, tell: Tell) -> str:
@@ -136,6 +166,8 @@ _LOOKS: Mapping[str, Callable[[Loaded, Tell], str]] = MappingProxyType(
         "folder": _trust,
         "instructions": _instructions,
         "skills": _skills,
+        "commands": _commands,
+        "agents": _agents,
         "memories": _memory,
         "permissions": _permissions,
         "hooks": _hooks,
@@ -149,6 +181,13 @@ def _whose(places: Iterable[str]) -> str:
     counts = Counter(places)
     words = {"person": "of yours", "project": "of the project"}
     return ", ".join(f"{counts[place]} {whose}" for place, whose in words.items() if counts[place]) or "none"
+
+
+def _named(found: Iterable[tuple[str, Origin]]) -> str:
+    """Names, those of the user marked as theirs."""
+    return (
+        ", ".join(visible(name) + (" (yours)" if origin is Origin.PERSON else "") for name, origin in found) or "none"
+    )
 
 
 def _tell_problems(problems: Iterable[tuple[Path, str]], tell: Tell) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 KEYS = ("name", "description")
 """What is read where nothing else is asked for; other keys are for other programs."""
@@ -10,6 +10,9 @@ FENCE = "---"
 MOST_CHARACTERS = 20_000
 """Longer front matter is not read."""
 
+_KEY = re.compile(r"[\"']?(?P<key>[\w-]+)[\"']?[ \t]*:")
+_WRITTEN = re.compile(r"[\"']?(?P<key>[\w-]+)[\"']?[ \t]*:[ \t]+(?P<text>\S.*?)\s*")
+_COMMENT = re.compile(r"[ \t]+#(?![^\[]*\]).*")
 _LINE = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]+(?P<text>[^\s\"'|>\[{&*!%@`#].*)")
 
 
@@ -22,10 +25,16 @@ class FrontMatter:
     body: str
     problems: tuple[str, ...] = ()
     """What is wrong with it, without a full stop at the end; a line is counted from the top of the file."""
+    lost: Mapping[str, int] = field(default_factory=dict)
+    """The lines of keys that are there, were wanted as written and have no value that could be read."""
 
 
-def front_matter(text: str, keys: Collection[str] = KEYS) -> FrontMatter:
-    """Take a file apart. Never raises: what cannot be understood is a problem, and the rest of the file stays."""
+def front_matter(text: str, keys: Collection[str] = KEYS, as_written: Collection[str] = ()) -> FrontMatter:
+    """Take a file apart. Never raises: what cannot be understood is a problem, and the rest of the file stays.
+
+    `as_written` are the wanted keys whose value is the rest of their line, whatever it would mean in YAML, as in
+    `argument-hint: [file] [line]`; one whose value is a list on lines of its own gives its texts with commas.
+    """
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != FENCE:
         return FrontMatter({}, "\n".join(lines).strip(), (f"it does not begin with a line {FENCE} and a name",))
@@ -38,11 +47,36 @@ def front_matter(text: str, keys: Collection[str] = KEYS) -> FrontMatter:
     if sum(map(len, head)) > MOST_CHARACTERS:
         return FrontMatter({}, body, (f"its front matter has more than {MOST_CHARACTERS:,} characters",))
     problems: list[str] = []
-    values = dict(_values(head, keys, problems))
-    return FrontMatter(values, body, tuple(problems))
+    there = {
+        match["key"]: number
+        for number, line in enumerate(head, 2)
+        if (match := _KEY.match(line)) and match["key"] in as_written
+    }
+    values = _lines_as_written(head, as_written)
+    rest = [key for key in keys if key not in values]
+    if not as_written or any(key in line for key in rest for line in head):
+        values |= dict(_values(head, rest, as_written, problems))
+    lost = {key: line for key, line in there.items() if key not in values}
+    return FrontMatter(values, body, tuple(problems), lost)
 
 
-def _values(head: list[str], keys: Collection[str], problems: list[str]) -> Iterator[tuple[str, str]]:
+def _lines_as_written(head: list[str], keys: Collection[str]) -> dict[str, str]:
+    """The values of these keys. Their lines are emptied, so that YAML does not read them as well."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(head):
+        match = _WRITTEN.fullmatch(line)
+        if match is None or match["key"] not in keys or (match["text"][0] == "[" and "]" not in match["text"]):
+            continue
+        if match["text"][0] not in "|>&*!#":
+            head[number] = ""
+            text = match["text"] if match["text"][0] in "\"'" else _COMMENT.sub("", match["text"])
+            found.setdefault(match["key"], one_line(text.strip("\"'")))
+    return {key: value for key, value in found.items() if value}
+
+
+def _values(
+    head: list[str], keys: Collection[str], lists: Collection[str], problems: list[str]
+) -> Iterator[tuple[str, str]]:
     import yaml
 
     try:
@@ -69,6 +103,10 @@ def _values(head: list[str], keys: Collection[str], problems: list[str]) -> Iter
             continue
         if name in seen:
             problems.append(f"line {line}: there is a second {name}; the first one counts")
+        elif name in lists and isinstance(value, yaml.SequenceNode):
+            texts = [one_line(one.value) for one in value.value if isinstance(one, yaml.ScalarNode)]
+            if texts:
+                yield name, ", ".join(texts)
         elif not isinstance(value, yaml.ScalarNode):
             problems.append(f"line {line}: {name} has to be a text")
         elif said := one_line(value.value):

@@ -82,7 +82,7 @@ class Hiring:
             if kept is not None:
                 undo.callback(kept.close)
             conversation = self._conversation(kept, order)
-            settings = self._settings(conversation.spend.cost_usd)
+            settings = self._settings(conversation.spend.cost_usd, order.model)
             own = {tool.name for tool in employer.own_tools}
             agent = type(employer)(
                 settings,
@@ -92,6 +92,7 @@ class Hiring:
                 conversation=conversation,
                 outputs=employer.outputs / order.agent,
                 employer=employer,
+                role=order.role,
             )
             if kept is not None and not order.again:
                 conversation.emit(
@@ -106,12 +107,13 @@ class Hiring:
             undo.pop_all()
         return Hired(agent, kept, self._warn)
 
-    def _settings(self, spent_usd: float) -> Settings:
-        """Those of the employer, with the limits of one task; it has cost `spent_usd` in tasks before this one."""
+    def _settings(self, spent_usd: float, model: str) -> Settings:
+        """Those of the employer, with the limits of one task and its `model`, if it has one; it has cost `spent_usd` in
+        tasks before this one."""
         own = self._employer.settings
         budget = None if own.agent_budget_usd is None else own.agent_budget_usd + spent_usd
         changes = {
-            "model": self._employer.model,
+            "model": model or self._employer.model,
             "max_turns": own.agent_turns,
             "max_budget_usd": budget,
             "token_budget": None,

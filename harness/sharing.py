@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from harness.assembly import memory_for, skills_for
+from harness.assembly import agents_for, memory_for, skills_for
 from harness.clock import SystemClock
 from harness.connection import ANTHROPIC, Connection
+from harness.definitions import Agents
 from harness.events import Event
 from harness.executor.asker import Asker, OneAtATime
 from harness.executor.shared_endpoints import SharedEndpoints
@@ -50,6 +51,8 @@ class Shared:
     instructions: tuple[Instructions, ...]
     """The instruction files as they were when the session began."""
     skills: SkillBook
+    agents: Agents
+    """The kinds of agents that files define."""
     memory: MemoryBook
     tool_orders: ToolOrders
     """What the person ordered to go wrong with their tools."""
@@ -92,6 +95,7 @@ class Shared:
             slots,
             read_instructions(settings, said.append),
             skills_for(settings),
+            agents_for(settings),
             memory_for(settings, session),
             ToolOrders(),
             said,

@@ -106,11 +106,12 @@ def wired(
     shared: Shared | None,
     crew: Callable[[Shared, Path], Crew],
     capabilities: CapabilityMap | None = None,
+    role: str = "",
 ) -> Parts:
     """The parts of an agent with these settings; what may be None is as for `Agent`.
 
     `shared` is that of the agent it works for, if it does; `crew` makes those who work for it, if it does not.
-    `capabilities` are those of the agent it works for.
+    `capabilities` are those of the agent it works for, `role` is what the file of its kind of agent says.
     Raises SettingsError when a setting cannot be used, ValueError for tools that do not go together.
     """
     outputs = outputs or outputs_folder(settings)
@@ -129,7 +130,9 @@ def wired(
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
     skills = shared.skills.skills if toolbox.get(SKILL) else ()
     memory = shared.memory.index(keeps=toolbox.get(REMEMBER) is not None) if toolbox.get(RECALL) else ""
-    sections = prompt_sections(settings, hired=hired, instructions=shared.instructions, skills=skills, memory=memory)
+    sections = prompt_sections(
+        settings, hired=hired, instructions=shared.instructions, skills=skills, memory=memory, role=role
+    )
     calls = ModelCalls(
         lambda: connection.client,
         conversation,

@@ -22,6 +22,9 @@ sys.dont_write_bytecode = False
 # A command that says python3 starts this interpreter, and not what the machine happens to have first.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
+# What the user of this machine has in their home folder is no part of a test.
+os.environ["HARNESS_HOME_DIR"] = os.devnull
+
 gc.disable()
 
 

@@ -15,6 +15,7 @@ from harness.model.prices import price_list
 from harness.practice.server import PracticeServer
 from harness.processes.read_only import landlock_version
 from harness.slots.sqlite import slots_file
+from tests.definitions.folders import agent
 from tests.memory.shelves import Minutes, draft
 from tests.skills.folders import Folders, skill
 from tests.ui.program import Place, run
@@ -281,3 +282,37 @@ def test_the_age_of_the_prices_is_told_and_which_model_has_none(folder: Path, mo
     code, page = examined(folder)
     assert code == 0
     assert "; 1 price of yours\n" in page
+
+
+def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_the_reason(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = folder.parent / "home"
+    monkeypatch.setenv("HARNESS_HOME_DIR", str(home))
+    for path, text in {
+        folder / "CLAUDE.md": "See @.env",
+        folder / ".env": "",
+        folder / ".claude" / "skills" / "release" / "SKILL.md": skill("release"),
+        folder / ".claude" / "commands" / "fix.md": "Fix it. !`git status`",
+        folder / ".claude" / "commands" / "cost.md": "Mine.",
+        folder / ".claude" / "agents" / "searcher.md": agent("searcher", "model: haiku\n"),
+        folder / ".claude" / "agents" / "odd.md": agent("odd", "tools: Telepathy\n"),
+        home / ".claude" / "CLAUDE.md": "Be brief.",
+        home / ".claude" / "commands" / "tidy.md": "Tidy up.",
+    }.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    code, page = examined(folder)
+    assert code == 0
+    assert f"{home / '.claude' / 'CLAUDE.md'} (yours), {folder / 'CLAUDE.md'}" in page
+    assert re.search(r"skills +1 of the project", page)
+    assert re.search(r"commands +/fix, /tidy \(yours\)", page)
+    assert re.search(r"agents +searcher\n", page)
+    for words in (
+        f"! {folder / 'CLAUDE.md'}, line 1: @.env is left out: it may hold keys.",
+        f"! {folder / '.claude' / 'commands' / 'cost.md'} is left out: /cost is a command of the program; rename it.",
+        f"! {folder / '.claude' / 'commands' / 'fix.md'}: what it writes as !`…` is not run;",
+        f"! {folder / '.claude' / 'agents' / 'odd.md'} is left out: there is no tool Telepathy;",
+        f"! {folder / '.claude' / 'agents' / 'searcher.md'} names the model haiku, which waits for your trust",
+    ):
+        assert words in page, words

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,145 @@ def test_without_a_repository_only_the_workspace_is_looked_into(folders: Folders
     folders.write(folders.package, "Here.")
     assert [one.text for one in folders.read()] == ["Here."]
     assert project_folders(folders.package) == (folders.package,)
+
+
+def test_claude_md_is_read_beside_agents_md_in_every_folder_and_from_the_home_folder(folders: Folders) -> None:
+    home = folders.person / "home"
+    for file, text in {
+        home / ".claude" / "CLAUDE.md": "Second of the person.",
+        folders.person / NAME: "First of the person.",
+        folders.repository / NAME: "Third.",
+        folders.repository / "CLAUDE.md": "Fourth.",
+        folders.package / ".claude" / "CLAUDE.md": "Fifth.",
+        folders.package / "CLAUDE.local.md": "Sixth.",
+    }.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    found = folders.read(home_dir=home)
+    words = ["First of the person.", "Second of the person.", "Third.", "Fourth.", "Fifth.", "Sixth."]
+    assert [one.text for one in found] == words
+    assert [one.of_the_person for one in found] == [True, True, False, False, False, False]
+
+
+def test_two_files_of_a_folder_with_one_text_are_sent_once(folders: Folders) -> None:
+    folders.write(folders.package, "The same.\n")
+    (folders.package / "CLAUDE.md").write_text("The same.")
+    (folders.repository / "CLAUDE.md").write_text("The same.")
+    assert [one.path for one in folders.read()] == [
+        str(folders.repository / "CLAUDE.md"),
+        str(folders.package / NAME),
+    ]
+    assert folders.told == []
+
+
+def test_an_imported_file_follows_the_one_that_imports_it_and_is_sent_once(folders: Folders) -> None:
+    folders.write(folders.package, "The rules.")
+    (folders.package / "docs").mkdir()
+    (folders.package / "docs" / "style.md").write_text("Style. See @../CLAUDE.md and @names.md.")
+    (folders.package / "docs" / "names.md").write_text("Names.")
+    (folders.package / "CLAUDE.md").write_text("@AGENTS.md\n\nRead @docs/style.md, twice: @docs/style.md")
+    assert [Path(one.path).name for one in folders.read()] == [NAME, "CLAUDE.md", "style.md", "names.md"]
+    assert folders.told == []
+
+
+def test_a_file_that_only_imports_says_nothing_by_itself(folders: Folders) -> None:
+    folders.write(folders.package, "The rules.")
+    (folders.package / "CLAUDE.md").write_text("@AGENTS.md\n")
+    assert [one.text for one in folders.read()] == ["The rules."]
+
+
+CODE = """\
+Install `@types/node.md` and mail ada@example.md.
+```sh
+@in-a-fence.md
+~~~
+```
+~~~~
+@in-another.md
+~~~
+@still-in-it.md
+~~~~
+@dataclass and @scope/package are none. A tick ` alone hides nothing: @real.md"""
+
+
+def test_no_import_is_read_from_code_and_what_is_no_text_is_no_import(folders: Folders) -> None:
+    folders.write(folders.package, CODE)
+    (folders.package / "real.md").write_text("Imported.")
+    for name in ("in-a-fence.md", "in-another.md", "still-in-it.md"):
+        (folders.package / name).write_text("In code.")
+    assert [one.text for one in folders.read()] == [CODE, "Imported."]
+    assert folders.told == []
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("../../../elsewhere.md", "it is outside of the project"),
+        ("/etc/passwd", "it is outside of the project"),
+        ("link.md", "it is outside of the project"),
+        ("~/notes.md", "it is outside of the project"),
+        ("~/.claude/history.jsonl", "it is outside of the project"),
+        (".env", "it may hold keys"),
+        ("innocent.md", "it may hold keys"),
+        ("secrets/id_rsa", "it may hold keys"),
+        ("pipe.md", "not a regular file"),
+        ("binary.md", "it is no text in UTF-8"),
+        ("missing.md", "there is no such file"),
+        ("circle.md", "it cannot be read"),
+    ],
+)
+def test_an_import_that_is_left_out_is_told_with_file_line_and_reason(folders: Folders, path: str, why: str) -> None:
+    home, package = folders.person.parent / "home", folders.package
+    (home / ".claude").mkdir(parents=True)
+    (package / "secrets").mkdir()
+    for file in (
+        *(home / "notes.md", home / ".claude" / "history.jsonl", package / ".env", package / "secrets" / "id_rsa"),
+        folders.repository.parent / "elsewhere.md",
+    ):
+        file.write_text("Private.")
+    (package / "link.md").symlink_to(folders.repository.parent / "elsewhere.md")
+    (package / "innocent.md").symlink_to(".env")
+    (package / "circle.md").symlink_to("circle.md")
+    (package / "binary.md").write_bytes(b"\x7fELF\0")
+    os.mkfifo(package / "pipe.md")
+    folders.write(package, f"First line.\nSee @{path}")
+    (one,) = folders.read(home_dir=home)
+    assert "Private" not in one.text
+    (told,) = folders.told
+    assert told.startswith(f"{package / NAME}, line 2: @{path} is left out: {why}")
+    assert told.endswith(".")
+
+
+def test_your_own_files_import_from_your_home_folder_and_a_project_from_your_folder_claude(folders: Folders) -> None:
+    home = folders.person / "home"
+    (home / ".claude").mkdir(parents=True)
+    (home / "notes.md").write_text("Notes.")
+    (home / ".claude" / "mine.md").write_text("Mine.")
+    (folders.person / "more.md").write_text("More.")
+    folders.write(folders.person, "@more.md @~/notes.md")
+    folders.write(folders.package, "Project. @~/.claude/mine.md")
+    texts = [one.text for one in folders.read(home_dir=home)]
+    assert texts == ["@more.md @~/notes.md", "More.", "Notes.", "Project. @~/.claude/mine.md", "Mine."]
+    assert folders.told == []
+
+
+def test_imports_end_after_five_files_and_circles_end_by_themselves(folders: Folders) -> None:
+    folders.write(folders.package, "0 @1.md")
+    for number in range(1, 9):
+        (folders.package / f"{number}.md").write_text(f"{number} @{number - 1}.md @{number + 1}.md @{number}.md")
+    assert [one.text[0] for one in folders.read()] == list("012345")
+    assert folders.told[-1] == (
+        f"{folders.package / '5.md'}, line 1: @6.md is left out: it is more than 5 imports away from the first file."
+    )
+
+
+@given(st.text("@a. `~\n\\/m\0d", max_size=40))
+def test_whatever_a_file_holds_reading_it_raises_nothing(text: str) -> None:
+    with TemporaryDirectory() as root:
+        folders = Folders(Path(root))
+        (folders.package / "a.md").write_text(text)
+        folders.write(folders.package, text)
+        assert all(one.text for one in folders.read())
 
 
 def test_nothing_is_read_where_it_is_switched_off(folders: Folders) -> None:

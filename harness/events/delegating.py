@@ -47,6 +47,8 @@ class AgentCreated(Event):
     """It has worked before in this session and goes on from there."""
     journal: str = ""
     """Name of the file with its own events, beside the journal of the session; empty: nobody keeps them."""
+    kind: str = ""
+    """The kind of agent that a file defines; empty: none of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from functools import partial
 
 from harness.clock import Clock
 from harness.conversation import Conversation
+from harness.definitions import Agents
 from harness.errors import HarnessError
 from harness.events import (
     AgentCreated,
@@ -36,7 +37,8 @@ from harness.executor.gating import Gating, NotAdmitted
 from harness.executor.incoming import Incoming
 from harness.executor.workers import Order, Worker
 from harness.model import agent_texts
-from harness.tools.delegating import TaskArguments
+from harness.model.catalogue import model_named
+from harness.tools.delegating import TaskArguments, kind_of
 from harness.tools.output import shorten
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
 from harness.uninterrupted import uninterrupted
@@ -92,6 +94,7 @@ class Subagents:
         *,
         hire: Callable[[Order], Worker],
         tools: tuple[str, ...],
+        kinds: Agents,
         model: Callable[[], str],
         result_characters: int,
         kept: bool,
@@ -103,6 +106,7 @@ class Subagents:
             incoming: takes the reports that nobody waits for.
             hire: makes an agent. Raises HarnessError when it cannot.
             tools: names of what an agent may be given.
+            kinds: the kinds of agents that files define.
             model: the model that will answer.
             result_characters: most characters of an answer that enter the history.
             kept: each of them has a journal.
@@ -116,11 +120,17 @@ class Subagents:
         self._log = log
         self._hire = hire
         self._tools = tools
+        self.kinds = kinds
+        """The kinds of agents that there are besides the usual one."""
+        self.only: Callable[[], frozenset[str] | None] = lambda: None
+        """The only tools of the turn that asks; None: all of them."""
         self._model = model
         self._result_characters = result_characters
         self._kept = kept
         self._most = most
         self._known: dict[str, _Known] = {}
+        self._kind_of: dict[str, str] = {}
+        """By the id of an agent that is of a kind, also of one that is not listed any more."""
         self._count = 0
         self._background: dict[asyncio.Task[None], str] = {}
 
@@ -128,10 +138,6 @@ class Subagents:
 
     async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
         """Have the task done, and say what came of it. A cancellation ends the agent and is passed on."""
-        chosen = self._tools if task.tools is None else tuple(dict.fromkeys(task.tools))
-        if wrong := [name for name in chosen if name not in self._tools]:
-            text = f"No agent can be given {', '.join(wrong)}; there are {', '.join(self._tools)}."
-            return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
         if task.agent is None and self._count >= self._most:
             text = (
                 f"Not started: this session has started {self._count} agents, and max_agents allows no more. Do "
@@ -141,17 +147,33 @@ class Subagents:
         known = self._new() if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
         if known is None:
             hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"
-            text = f"There is no agent {task.agent} to go on with; {hint}. Leave `agent` out to start a new one."
-            return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
+            return _invalid(
+                f"There is no agent {task.agent} to go on with; {hint}. Leave `agent` out to start a new one."
+            )
+        name = kind_of(task) if task.agent is None else self._kind_of.get(known.agent, "")
+        kind = self.kinds.get(name)
+        if kind is None and name:
+            return _invalid(f"There is no kind of agent {name}; there are {', '.join(self._kind_names) or 'none'}.")
+        if kind_of(task) not in ("", name):
+            return _invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to go on with it.")
+        only = self.only()
+        may = [one for one in (kind.given if kind else self._tools) if only is None or one in only]
+        chosen = tuple(may if task.tools is None else dict.fromkeys(task.tools))
+        if wrong := [one for one in chosen if one not in may]:
+            return _invalid(f"No agent can be given {', '.join(wrong)}; there are {', '.join(may) or 'none'}.")
+        if name:
+            self._kind_of[known.agent] = name
+        model = model_named(kind.model) if kind and kind.model else self._model()
         self._remember(known)
         asked = _Task(task.prompt, chosen)
         known.tasks.append(asked)
         self._conversation.emit(
             created := AgentCreated(
-                *(known.agent, context.call_id, shorten_line(task.description), task.prompt, self._model(), chosen),
+                *(known.agent, context.call_id, shorten_line(task.description), task.prompt, model, chosen),
                 background=task.background,
                 again=known.begun,
                 journal=f"{known.agent}.jsonl" if self._kept else "",
+                kind=name,
             )
         )
         row = first_row(created, self._clock.now())
@@ -221,7 +243,12 @@ class Subagents:
         self._tell_end(known, task.report)
 
     async def _work(self, known: _Known, task: _Task) -> None:
-        order = Order(known.agent, task.tools, OnBehalf(self._asker, known.agent), known.begun, known.messages)
+        kind = self.kinds.get(self._kind_of.get(known.agent, ""))
+        order = Order(
+            *(known.agent, task.tools, OnBehalf(self._asker, known.agent), known.begun, known.messages),
+            model=model_named(kind.model) if kind and kind.model else "",
+            role=kind.prompt if kind else "",
+        )
         try:
             worker = self._hire(order)
         except HarnessError as error:
@@ -299,6 +326,8 @@ class Subagents:
             match event:
                 case AgentCreated(agent=agent):
                     self._count = max(self._count, _number_of(agent))
+                    if event.kind:
+                        self._kind_of[agent] = event.kind
                     unended[agent] = unended.get(agent, 0) + 1
                     if event.background:
                         untold.setdefault(agent, []).append(event)
@@ -329,6 +358,10 @@ class Subagents:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    @property
+    def _kind_names(self) -> tuple[str, ...]:
+        return tuple(kind.name for kind in self.kinds.agents)
+
     def _new(self) -> _Known:
         self._count += 1
         agent = f"a{self._count}"
@@ -350,6 +383,10 @@ class Subagents:
         for agent in idle[: max(0, len(self._known) - REMEMBERED)]:
             del self._known[agent]
             self._gating.end(agent)
+
+
+def _invalid(text: str) -> ToolResult:
+    return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
 
 
 def _number_of(agent: str) -> int:

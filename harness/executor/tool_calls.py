@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -123,6 +124,8 @@ class ToolCalls:
         self._count_errors = count_errors
         self.veto: Callable[[ToolCall], ToolResult | None] = _no_veto
         """Answers a call that must not be made because it goes in circles (resilience B23)."""
+        self.only: frozenset[str] | None = None
+        """The only tools of this turn; None: all of them."""
         self._workspace = Workspace(workspace)
         self._outputs = outputs
         self._processes = processes
@@ -186,11 +189,27 @@ class ToolCalls:
                 self._ended(call, self._unknown(call.name), 0.0, results)
             case Skip() | Pause():
                 self._ended(call, self._dispatching.answer(decision), 0.0, results)
+            case _ if self.only is not None and call.name not in self.only:
+                self._ended(call, self._narrowed(call.name), 0.0, results)
             case _ if (vetoed := self.veto(call)) is not None:
                 self._ended(call, vetoed, 0.0, results)
             case _ if tool is not None:
                 return await self._allowed(call, tool, results, interrupt)
         return None
+
+    @contextmanager
+    def narrowed_to(self, only: frozenset[str] | None) -> Iterator[None]:
+        """As long as the block lasts only these tools are called; None: all of them."""
+        self.only = only
+        try:
+            yield
+        finally:
+            self.only = None
+
+    def _narrowed(self, name: str) -> ToolResult:
+        there = ", ".join(one for one in self._toolbox.names if one in (self.only or ())) or "none"
+        text = f"Not run: the command of this turn allows no {name}; it allows {there}."
+        return ToolResult(text, ToolOutcome.DENIED, f"the command allows no {name}")
 
     def _unknown(self, name: str) -> ToolResult:
         near = self._toolbox.nearest(name)

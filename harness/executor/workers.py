@@ -47,3 +47,7 @@ class Order:
     """It has worked before, and goes on from there."""
     messages: tuple[Message, ...] = ()
     """Its history, where no journal keeps it."""
+    model: str = ""
+    """Who answers it; empty: the model of the one it works for."""
+    role: str = ""
+    """What the file of its kind says; empty: it is of no special kind."""

@@ -91,6 +91,12 @@ def family_name(model: str) -> str:
     return _VERSION_SUFFIX.sub("", _PROVIDER_PREFIX.sub("", name), count=1)
 
 
+def model_named(name: str) -> str:
+    """The id of a model in a file of other programs: "haiku" and "sonnet[1m]" are the newest ones of these families."""
+    family = family_name(name)
+    return next((card.id for card in KNOWN if card.id.startswith(f"claude-{family}-")), name)
+
+
 @lru_cache(maxsize=64)
 def known_card(model: str) -> ModelCard:
     """The card of `model` from the table alone, under the id that was asked for.

@@ -3,6 +3,7 @@
 from harness.breakers.printed import report_lines, table_lines
 from harness.breakers.wording import in_words
 from harness.context_use import ContextUse
+from harness.definitions import CommandFile
 from harness.escape.wording import LABELS as LOOP_CHOICES
 from harness.escape.wording import RUNGS, described
 from harness.escape.wording import question as loop_question
@@ -35,6 +36,7 @@ __all__ = [
     "AgentRow",
     "Answer",
     "Asker",
+    "CommandFile",
     "CommandRow",
     "ContextUse",
     "ExitCounts",

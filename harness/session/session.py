@@ -9,9 +9,10 @@ from typing import Literal, Self
 
 from harness import journal
 from harness.agent import Agent
-from harness.assembly import numbers_in, secrets_of
+from harness.assembly import commands_for, numbers_in, secrets_of
 from harness.context_use import ContextUse
 from harness.crew import Crew
+from harness.definitions import CommandFile, Commands, tools_named
 from harness.errors import HarnessError
 from harness.escape.printed import status_lines
 from harness.events import (
@@ -33,6 +34,7 @@ from harness.executor.rewinding import FilesBack
 from harness.hooks.printed import hook_lines
 from harness.journal import RewindPoint, SessionState, SessionSummary
 from harness.memory import MemoryBook
+from harness.model.catalogue import model_named
 from harness.permissions import Mode, PermissionRule
 from harness.processes import ExitCounts
 from harness.prompt_parts import PromptPart
@@ -60,6 +62,7 @@ class Session:
         """What was there when the session was opened; empty for a new one."""
         self.skipped_lines = skipped_lines
         """Lines of the journal that could not be read (recovery K1)."""
+        self._commands = commands_for(agent.settings)
 
     @property
     def id(self) -> str:
@@ -131,6 +134,17 @@ class Session:
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
         return self._agent.run(prompt)
+
+    @property
+    def commands(self) -> Commands:
+        """The slash commands that files define, as they were when the session was opened."""
+        return self._commands
+
+    def run_command(self, command: CommandFile, arguments: str) -> AsyncGenerator[Event, None]:
+        """Take the prompt of a command, with its model and with no other tools than its own, as `run` does."""
+        named = None if command.tools is None else tools_named(command.tools, self._agent.toolbox.names)
+        model = model_named(command.model) if command.model else ""
+        return self._agent.run(command.text(arguments), model=model, only=None if named is None else named.tools)
 
     def shell(self, command: str) -> AsyncGenerator[Event, None]:
         """Run a command of the person and yield its events; the model learns of it with the next request.

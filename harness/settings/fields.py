@@ -67,14 +67,17 @@ class Settings(BaseModel):
     permissions_file: Place | None = None
     """Where rules are that you keep; unset: permissions.toml beside your settings. The files of a folder cannot."""
     instructions: Switch = True
-    """Tell the model what AGENTS.md says: yours in `user_dir`, those of the workspace and of the folders above it."""
+    """Tell the model what AGENTS.md and CLAUDE.md say: yours, those of the workspace and of the folders above it."""
     skills: Switch = True
-    """Let the model read skills: yours in the folder skills of `user_dir`, the project's in .harness/skills."""
+    """Let the model read skills: yours in the folder skills of `user_dir`, the project's in .harness/skills, and those
+    in .agents/skills and .claude/skills of `home_dir` and of the project."""
     memory: Switch = True
     """Let the model keep facts for later sessions: yours in the folder memory of `user_dir`, the project's beside its
     sessions."""
     user_dir: Place | None = None
     """Where your AGENTS.md, skills and memories are; unset: beside your settings. Files of a folder cannot set it."""
+    home_dir: Place | None = None
+    """Where your .claude and .agents are; unset: your home folder. Files of a folder cannot set it."""
     plain: Switch = False
     """Lines only, no drawing; fit for screen readers and dumb terminals."""
     theme: Text | None = None

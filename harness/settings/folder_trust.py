@@ -8,11 +8,12 @@ for the folder and for exactly these settings with these values; when one change
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from harness.definitions import ModelClaim
 from harness.errors import SettingsError
 from harness.regular_file import read_regular
 from harness.secret import MASK
@@ -36,6 +37,7 @@ _NEVER = {
     "tool_faults": "a folder that you cloned must not break your tools; use the flag --tool-faults",
     "state_dir": "a folder that you cloned must not bring sessions and memories; put it into {user_file}",
     "user_dir": "a folder that you cloned must not bring what counts as yours; put it into {user_file}",
+    "home_dir": "a folder that you cloned must not bring what counts as yours; put it into {user_file}",
     "trusted_folders": "a folder that you cloned must not trust itself; put it into {user_file}",
     "permissions_allow": _QUESTIONS,
     "permissions_file": _QUESTIONS,
@@ -52,6 +54,8 @@ class Claim:
     """In words: ".env ANTHROPIC_BASE_URL", "/path/settings.toml: hooks"."""
     shown: str
     """Its value, safe to show; secrets are masked."""
+    optional: bool = False
+    """A session can begin without an answer: until there is one, this is left out."""
 
 
 def refuse_misplaced(source: Source) -> None:
@@ -78,7 +82,14 @@ def refuse_never(source: Source, user_file: Path) -> None:
 def claims_of(sources: tuple[Source, ...]) -> tuple[Claim, ...]:
     """What waits for trust in the files of a folder."""
     found = (item for source in sources for item in source.given.items() if not _free(*item))
-    return tuple(Claim(name, given.origin, _shown(name, given.value)) for name, given in found)
+    return tuple(
+        Claim(name, given.origin, _shown(name, given.value), given.layer is Layer.FILES) for name, given in found
+    )
+
+
+def models_of(files: Iterable[ModelClaim], base: Path) -> Source:
+    """The models that files with commands and agents name, as a source that only claims: none of it is a setting."""
+    return Source({(name := f"{one.file}: model"): Given(one.model, Layer.FILES, name, base) for one in files})
 
 
 def without_claims(source: Source) -> Source:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
+from harness.definitions import model_claims, places
 from harness.errors import SettingsError
 from harness.secret import Secret
 from harness.settings.fields import PRACTICE_MODEL, Settings
@@ -16,6 +18,7 @@ from harness.settings.folder_trust import (
     Claim,
     claims_of,
     is_trusted,
+    models_of,
     refuse_misplaced,
     refuse_never,
     remember_trust,
@@ -35,7 +38,7 @@ from harness.settings.sources import (
     from_flags,
 )
 
-PATHS = ("workspace", "practice_script", "tool_faults", "state_dir", "permissions_file", "user_dir")
+PATHS = ("workspace", "practice_script", "tool_faults", "state_dir", "permissions_file", "user_dir", "home_dir")
 SHIPPED = ("practice_script", "tool_faults")
 """Settings that may be the name of a file that comes with the program."""
 KEYS_REASON = "a folder that you cloned must not decide about keys"
@@ -60,9 +63,10 @@ class Loaded:
     """Every key and token that was read, also those that another layer replaces or that were left out."""
 
     def require_answer(self) -> Self:
-        """The same, for a program that cannot ask. Raises SettingsError where claims wait for the user's answer."""
-        if self.claims and self.trust is None:
-            claims = ", ".join(claim.origin for claim in self.claims)
+        """The same, for a program that cannot ask. Raises SettingsError where claims wait for the user's answer, and
+        are not optional."""
+        if self.trust is None and (waiting := [claim for claim in self.claims if not claim.optional]):
+            claims = ", ".join(claim.origin for claim in waiting)
             raise SettingsError(
                 f"{claims}: set by a folder that you have not said you trust; start `harness` in it and answer the "
                 "question, or use --trust-folder to use it, --no-trust-folder to leave it out."
@@ -104,8 +108,10 @@ def load(
     folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), Layer.PROJECT, workspace))
     for source in folder:
         refuse_never(source, user_file)
-    claims = claims_of(folder)
-    trust = _trust(workspace, folder, (*first, of_user), user_file) if claims else None
+    models = models_of(model_claims((*places("commands", workspace), *places("agents", workspace))), workspace)
+    claiming = (*folder, models)
+    claims = claims_of(claiming)
+    trust = _trust(workspace, claiming, (*first, of_user), user_file) if claims else None
     used = folder if trust else tuple(map(without_claims, folder))
     sources = (*first, *used, of_user)
     given = _merged(sources) | every_rule(sources)
@@ -115,6 +121,10 @@ def load(
     values, origins = _derived(given)
     values.setdefault("permissions_file", user_file.parent / "permissions.toml")
     values.setdefault("user_dir", user_file.parent)
+    with suppress(RuntimeError):  # a user without a home folder
+        values.setdefault("home_dir", Path.home())
+    if claims:
+        values["trust_folder"] = trust  # what reads the folder's files goes by the answer, not by the flag
     settings = _checked(values | {"workspace": workspace}, given)
     notes = tuple(note for source in sources for note in source.notes)
     left_out = tuple(f"{claim.origin} is left out, because this folder is not trusted." for claim in claims)
@@ -124,7 +134,7 @@ def load(
         (*notes, *(left_out if trust is False else ())),
         claims,
         trust,
-        partial(remember_trust, user_file.parent, workspace, folder),
+        partial(remember_trust, user_file.parent, workspace, claiming),
         tuple(
             one.value
             for source in (*first, *folder, of_user)
@@ -162,7 +172,7 @@ def _workspace(given: Given | None, cwd: Path) -> Path:
     return folder
 
 
-def _trust(workspace: Path, folder: tuple[Source, Source], others: tuple[Source, ...], user_file: Path) -> bool | None:
+def _trust(workspace: Path, folder: tuple[Source, ...], others: tuple[Source, ...], user_file: Path) -> bool | None:
     """Whether the user trusts the folder with what its files set; None: nobody has asked them."""
     given = _merged(others)
     if (answer := given.get("trust_folder")) is not None:

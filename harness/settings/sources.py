@@ -46,6 +46,7 @@ class Layer(Enum):
     DOTENV = ".env"
     PROJECT = "project file"
     USER = "user file"
+    FILES = "files with commands and agents"
 
 
 @dataclass(frozen=True, slots=True)

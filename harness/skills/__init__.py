@@ -4,8 +4,9 @@ A skill is a folder with a file SKILL.md: front matter with name and description
 text speaks of. `SkillBook` holds the skills of a session, `skill_tool` lets the model read one.
 """
 
+from harness.definitions.places import Origin, Place, Problem
 from harness.skills.book import SkillBook
-from harness.skills.discovery import Origin, Place, Problem, Skill
+from harness.skills.discovery import Skill
 from harness.skills.texts import catalogue_text, changed, framed, skill_text
 from harness.skills.tool import SKILL, skill_tool
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from harness.skills.discovery import Found, Place, Problem, Skill, discover
+from harness.definitions.places import Place, Problem
+from harness.skills.discovery import Found, Skill, discover
 
 
 class SkillBook:

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
+from harness.definitions.places import Origin, Place, Problem, text_of
 from harness.front_matter import front_matter, one_line
-from harness.regular_file import NotRegularError, read_regular
 
 FILE = "SKILL.md"
 MOST_BYTES = 100_000
@@ -15,23 +14,6 @@ MOST_BYTES = 100_000
 MOST_SKILLS = 200
 """Read of one place."""
 NAME = re.compile(r"\w[\w.-]{0,63}")
-
-
-class Origin(StrEnum):
-    """Whose skill it is."""
-
-    PERSON = "person"
-    PROJECT = "project"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A folder with skills in it."""
-
-    folder: Path
-    origin: Origin
-    border: Path | None = None
-    """No link may lead out of this folder; None: the person may link to folders elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +27,6 @@ class Skill:
     folder: Path
     """Absolute, links resolved."""
     origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong with a file."""
-
-    file: Path
-    text: str
-    """A sentence without its full stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +54,7 @@ def discover(places: Iterable[Place]) -> Found:
             if (first := here.setdefault(skill.name, skill)) is not skill:
                 problems.append(Problem(entry / FILE, f"is left out: {first.folder} is called {skill.name} as well"))
         for name, skill in here.items():
-            if name in found:
+            if name in found and found[name].folder != skill.folder:  # a link to the same one hides nothing
                 problems.append(Problem(found[name].folder / FILE, f"is hidden by {skill.folder} of the same name"))
             found[name] = skill
     return Found(tuple(found[name] for name in sorted(found)), tuple(problems))
@@ -140,10 +113,4 @@ def _text(folder: Path, real: Path, border: Path | None) -> tuple[str, str]:
         return "", f"is left out: its folder leads to {folder}, outside of the project"
     if not real.is_relative_to(folder):
         return "", f"is left out: it leads to {real}, outside of its folder"
-    try:
-        data = read_regular(real, MOST_BYTES)
-    except NotRegularError as error:
-        return "", f"is left out: it is {error.strerror}; put long parts of a skill into files beside it"
-    if b"\0" in data:
-        return "", "is left out: it is no text in UTF-8"
-    return data.decode("utf-8-sig", "replace"), ""
+    return text_of(real, MOST_BYTES, "put long parts of a skill into files beside it")

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from harness.skills.discovery import FILE, Origin, Skill
+from harness.definitions.places import Origin
+from harness.skills.discovery import FILE, Skill
 
 CATALOGUE_CHARACTERS = 8_000
 """Of the catalogue, whatever the number of skills; about 1 % of a usual window (facts/lessons.md, s07)."""

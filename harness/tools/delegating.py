@@ -4,6 +4,7 @@ The agent starts with an empty history, which keeps what it reads out of ours. N
 of its calls is decided by the same permissions, and what it costs is part of the same session.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Protocol
 
 from pydantic import Field
@@ -14,6 +15,10 @@ from harness.tools.arguments import Arguments
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
 TASK = "task"
+DESCRIPTION_CHARACTERS = 300
+"""Of one kind of agent."""
+KINDS_CHARACTERS = 8_000
+"""Of all of them together."""
 
 
 class TaskArguments(Arguments):
@@ -35,6 +40,19 @@ class TaskArguments(Arguments):
     )
 
 
+class KindTaskArguments(TaskArguments):
+    """The same where files define kinds of agents."""
+
+    kind: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
+        default=None, description="The kind of agent, one of those that are listed; without it one for any task."
+    )
+
+
+def kind_of(task: TaskArguments) -> str:
+    """The kind of agent that is asked for; empty: none of those that files define."""
+    return task.kind or "" if isinstance(task, KindTaskArguments) else ""
+
+
 class Delegation(Protocol):
     """Whoever lets agents work."""
 
@@ -43,8 +61,8 @@ class Delegation(Protocol):
         ...
 
 
-def task_tool(delegation: Delegation, *, steps: int) -> Tool:
-    """The tool task; an agent may take this many `steps`."""
+def task_tool(delegation: Delegation, *, steps: int, kinds: Mapping[str, str] | None = None) -> Tool:
+    """The tool task; an agent may take this many `steps`. `kinds` are names and descriptions of what files define."""
 
     async def task(context: ToolContext, arguments: TaskArguments) -> ToolResult:
         return await delegation.ask(context, arguments)
@@ -57,14 +75,23 @@ def task_tool(delegation: Delegation, *, steps: int) -> Tool:
             "through many files whose content you do not need, or for parts that do not depend on each other: several "
             "calls in one reply work side by side. Do not give two agents the same file to change. It may take "
             f"{steps} steps. Only its last answer comes back; if it does not finish, the result says so and holds what "
-            "it had."
+            f"it had.{_listed(kinds or {})}"
         ),
-        arguments=TaskArguments,
+        arguments=KindTaskArguments if kinds else TaskArguments,
         effect=Effect.DELEGATE,
         run=task,
         parallel=True,
         summarise=_summary,
     )
+
+
+def _listed(kinds: Mapping[str, str]) -> str:
+    """The kinds of agents, each with as much of its description as has room."""
+    if not kinds:
+        return ""
+    width = min(DESCRIPTION_CHARACTERS, max(0, KINDS_CHARACTERS // len(kinds) - 64))
+    lines = (f"- {name}: {text[:width]}" if text[:width] else f"- {name}" for name, text in kinds.items())
+    return "\n\nKinds of agents, each with a prompt, tools and a model of its own:\n" + "\n".join(lines)
 
 
 def _summary(input: Json) -> str:

@@ -15,6 +15,7 @@ from harness.session import Opening, Session, in_words, report_lines, table_line
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say, ShowList
 from harness.ui.context_command import context
 from harness.ui.exit_words import exits_in_words
+from harness.ui.file_commands import file_command, file_command_names, help_of, typed
 from harness.ui.lines import dollars, priced
 from harness.ui.listing import Groups
 from harness.ui.memory_commands import memory
@@ -67,19 +68,21 @@ def prompt_of(line: str) -> str:
 
 def run_command(line: str, session: Session) -> Result:
     """Do what the line says. Raises HarnessError, one sentence, for an unknown command or one that fails."""
-    command = _known(line)
+    if (found := file_command(line, session, TAKEN)) is not None:
+        return Play(session.run_command(*found))
+    command = _known(line, file_command_names(session))
     argument = line[1:].strip().partition(" ")[2]
     if argument.strip() and not command.arguments:
         raise CommandError(f"/{command.name} takes nothing after it; type /{command.name} alone.")
     return command.run(session, argument.strip())
 
 
-def _known(line: str) -> Command:
-    """The command of a line. Raises CommandError with the nearest one."""
+def _known(line: str, others: Collection[str] = ()) -> Command:
+    """The command of a line. Raises CommandError with the nearest one, also of `others`."""
     command = COMMANDS.get(_name(line))
     if command is None:
         name = line[1:].strip().partition(" ")[0]
-        near = get_close_matches(name.lower(), COMMANDS, n=1, cutoff=0.4)
+        near = get_close_matches(name.lower(), (*COMMANDS, *others), n=1, cutoff=0.4)
         hint = f"did you mean /{near[0]}?" if near else "/help lists them."
         raise CommandError(f"There is no command /{name}; {hint}")
     return command
@@ -90,16 +93,22 @@ def leaves(line: str) -> bool:
     return _name(line) == "exit"
 
 
-def works_any_time(line: str) -> bool:
-    """Whether the command in a line can be done while a turn runs; one that does not exist is told of at once."""
-    command = COMMANDS.get(_name(line))
-    return command is None or command.name in ANY_TIME
+def works_any_time(line: str, others: Collection[str] = ()) -> bool:
+    """Whether the command in a line can be done while a turn runs; one that does not exist is told of at once.
+
+    `others` are names of commands that begin a turn.
+    """
+    name = _name(line)
+    return name in ANY_TIME if name in COMMANDS else name not in others
 
 
 def _help(session: Session, argument: str) -> Result:
     if not argument:
-        return ShowList(help_groups())
-    command = _known(f"/{argument.removeprefix('/')}")
+        return ShowList((*help_groups(), *help_of(session.commands.commands, TAKEN)))
+    line = f"/{argument.removeprefix('/')}"
+    if (found := file_command(line, session, TAKEN)) is not None:
+        return Say(typed(found[0]))
+    command = _known(line, file_command_names(session))
     return Say(f"/{command.name} {command.arguments}".rstrip() + f"\n  {command.help}")
 
 
@@ -424,6 +433,9 @@ _GROUPS: Sequence[tuple[str, Sequence[Command]]] = (
 COMMANDS: Mapping[str, Command] = MappingProxyType({one.name: one for _, group in _GROUPS for one in group})
 ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit"})
 """Names that other programs use, and the command that is meant."""
+
+TAKEN = frozenset({*COMMANDS, *ALIASES, "theme", "copy", "panel", "keys"})
+"""Names that no file can give to a command: those of this module, and of the screen."""
 
 ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", "export", "mode", "exit"}) | frozenset(
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from harness.settings import Loaded
 
-FILES = (".env", ".harness/settings.toml")
+FILES = (
+    *(".env", ".harness/settings.toml"),
+    *(f"{folder}/{kind}" for folder in (".harness", ".agents", ".claude") for kind in ("commands", "agents")),
+)
+
+RISK = "They can send your conversation elsewhere and run programs. Use them only if you know them."
+COST = "They choose what some commands and subagents cost. Without them the model of the session answers."
 
 
 def with_answer(
@@ -40,7 +46,7 @@ def _ask(loaded: "Loaded", source: TextIO, out: TextIO) -> bool:
     print(f"The files of {loaded.settings.workspace} want to set:\n", file=out)
     for claim in loaded.claims:
         print(f"  {claim.origin} = {claim.shown}", file=out)
-    print("\nThey can send your conversation elsewhere and run programs. Use them only if you know them.", file=out)
+    print(f"\n{RISK if any(not claim.optional for claim in loaded.claims) else COST}", file=out)
     with suppress(termios.error, OSError, ValueError):  # keys that were typed before the question are no answer to it
         termios.tcflush(source.fileno(), termios.TCIFLUSH)
     print("Use them? yes: until they change / no: start without them [no] ", end="", file=out, flush=True)

@@ -108,7 +108,7 @@ async def _answer(session: Session, prompt: str, output: "_Output", signalled: S
         arrivals.stop()
 
     signalled.interrupts(stop)
-    ends = [await output.play(session.run(prompt))]
+    ends = [await output.play(_begun(session, prompt))]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not arrivals.given_up:
         with output.between():
             if not await arrivals.come():
@@ -117,6 +117,17 @@ async def _answer(session: Session, prompt: str, output: "_Output", signalled: S
     end = _together(ends)
     output.result(end, session)
     return end
+
+
+def _begun(session: Session, prompt: str) -> AsyncGenerator[Event, None]:
+    """The turn of a prompt, or of a command that a file defines."""
+    if prompt.startswith("/") and session.commands.commands:
+        from harness.ui.commands import TAKEN
+        from harness.ui.file_commands import file_command
+
+        if (found := file_command(prompt, session, TAKEN)) is not None:
+            return session.run_command(*found)
+    return session.run(prompt)
 
 
 def _together(ends: Sequence[TurnEnded]) -> TurnEnded:

@@ -35,6 +35,7 @@ from harness.session import Opening, Session, exit_code, open_session, sessions_
 from harness.settings import Loaded, Settings
 from harness.ui.command_results import Do, GoOn, Leave, Play, Say, ShowList
 from harness.ui.commands import is_command, leaves, prompt_of, run_command, works_any_time
+from harness.ui.file_commands import file_command_names
 from harness.ui.greeting import greeting, recalled
 from harness.ui.keyboard import Keyboard
 from harness.ui.line import Line, Tone
@@ -272,7 +273,7 @@ class _Repl:
         if not line.strip():
             return session
         own_command = self._keyboard is not None and line.startswith("!")  # what comes from a pipe runs nothing
-        if not own_command and not is_command(line):
+        if not own_command and not is_command(line, file_command_names(session)):
             self._play(session, session.run(prompt_of(line)))
             return session
         try:
@@ -386,10 +387,13 @@ class _Repl:
         if self._waiting and line.strip() in ("", "/retry"):
             self._waiting = False
             session.retry_now()
-        elif is_command(line) and works_any_time(line) and not leaves(line):
+        elif self._works_now(line, file_command_names(session)):
             self._at_once(line.strip(), session)
         elif line.strip():
             self._queue.put(line)
+
+    def _works_now(self, line: str, others: frozenset[str]) -> bool:
+        return is_command(line, others) and works_any_time(line, others) and not leaves(line)
 
     def _at_once(self, line: str, session: Session) -> None:
         """Do a command while a turn runs."""

@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from harness.conversation import Conversation
+from harness.definitions import Agents
 from harness.events import AgentCreated, AgentEnd, AgentEnded, ArrivalKind, Arrived, Event, Usage
 from harness.executor.agent_rows import AgentState
 from harness.executor.asker import Nobody
@@ -63,6 +64,7 @@ def resumed(journal: list[Event]) -> Subagents:
         logging.getLogger("test"),
         hire=nobody,
         tools=("bash",),
+        kinds=Agents((), ()),
         model=lambda: "practice-1",
         result_characters=1_000,
         kept=True,

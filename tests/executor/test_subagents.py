@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.conversation import Conversation
+from harness.definitions import Agents
 from harness.errors import HarnessError
 from harness.events import (
     AgentCreated,
@@ -120,6 +121,7 @@ class Office:
             logging.getLogger("harness.test"),
             hire=self.hire,
             tools=("grep", "bash"),
+            kinds=Agents((), ()),
             model=lambda: "practice",
             result_characters=10_000,
             kept=kept,

@@ -144,7 +144,7 @@ def test_every_other_command_is_a_module_of_ours_or_is_known() -> None:
 @pytest.mark.parametrize("page", pages())
 def test_every_slash_command_of_a_page_exists(page: str) -> None:
     named = set(re.findall(r"`/([a-z]+)(?: [^`]*)?`", text(page)))
-    assert named <= SLASH.keys()
+    assert named - {"fix"} <= SLASH.keys()  # an example of a command that a file defines
 
 
 ORDERS = re.compile(r"(?:`|^)/(fault|toolfault) ([^`\n]+?)(?:`|  |$)", re.MULTILINE)

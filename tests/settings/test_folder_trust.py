@@ -87,3 +87,21 @@ def test_a_damaged_list_of_folders_is_one_sentence(place: Place) -> None:
     (place.user_file.parent / FILE).write_text("{")
     with pytest.raises(SettingsError, match=r"is not valid JSON: .*; move it away, and you are asked again"):
         place.load(trust=None)
+
+
+def test_a_model_that_a_file_of_the_folder_names_waits_for_trust_and_stops_nothing(place: Place) -> None:
+    file = place.workspace / ".claude" / "agents" / "a.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nname: a\ndescription: d\nmodel: opus\n---\nText.")
+    loaded = place.load(environ=KEY, trust=None)
+    assert [(claim.origin, claim.shown, claim.optional) for claim in loaded.claims] == [
+        (f"{file}: model", "opus", True)
+    ]
+    assert loaded.require_answer().settings.trust_folder is None
+    loaded.remember()
+    assert place.load(environ=KEY, trust=None).settings.trust_folder is True
+    file.write_text("---\nname: a\ndescription: d\nmodel: fable\n---\nText.")
+    assert place.load(environ=KEY, trust=None).settings.trust_folder is None
+    assert place.load(environ=KEY, trust=False).notes == (
+        f"{file}: model is left out, because this folder is not trusted.",
+    )

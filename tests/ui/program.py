@@ -43,6 +43,7 @@ class Place:
         own = {
             "HARNESS_STATE_DIR": str(self.state),
             "XDG_CONFIG_HOME": str(self.folder.parent / "config"),
+            "HARNESS_HOME_DIR": str(self.folder.parent / "home"),
             "PYTHONPATH": str(ROOT),
             "TERM": "xterm",
             "NO_COLOR": "1",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from harness.session import Session
@@ -26,6 +27,15 @@ class Described(Protocol):
     def help(self) -> str:
         """One line."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A slash command that a file defines."""
+
+    name: str
+    arguments: str
+    help: str
 
 
 def command_candidates(commands: Iterable[Described], session: Session) -> tuple[Candidate, ...]:

@@ -20,7 +20,7 @@ from harness.events import (
 from harness.session import Opening, Session, open_session
 from harness.settings import Loaded, Settings
 from harness.ui.app.asker import ScreenAsker
-from harness.ui.app.command_candidates import command_candidates
+from harness.ui.app.command_candidates import Offered, command_candidates
 from harness.ui.app.menu import Menu
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
@@ -29,6 +29,7 @@ from harness.ui.app.views import Actions, Views
 from harness.ui.app.workspace_files import WorkspaceFiles
 from harness.ui.command_results import CommandError, Do, GoOn, Leave, Play, Say, ShowList
 from harness.ui.commands import COMMANDS, is_command, leaves, prompt_of, run_command, works_any_time
+from harness.ui.file_commands import file_command_names
 from harness.ui.greeting import greeting
 from harness.ui.line import Line, Tone
 from harness.ui.listing import Groups
@@ -112,7 +113,8 @@ class Controller:
         prompt.history = PromptHistory(session.state_folder / PROMPTS, session.masked)
         for text in early:
             prompt.history.add(text)
-        self._app.commands = command_candidates((*COMMANDS.values(), *SCREEN_COMMANDS.values()), session)
+        of_files = [Offered(one.name, one.hint, one.description) for one in session.commands.commands]
+        self._app.commands = command_candidates((*of_files, *COMMANDS.values(), *SCREEN_COMMANDS.values()), session)
         self._app.files = WorkspaceFiles(session.files, prompt.look_again)
 
     @property
@@ -192,7 +194,12 @@ class Controller:
 
     def _works_now(self, line: str) -> bool:
         """Whether a line is a command that does not wait for its turn. Leaving waits for the prompts typed before."""
-        return _is_command(line) and works_any_time(line) and not (leaves(line) and len(self._turns.queue))
+        if not self._is_command(line) or (leaves(line) and len(self._turns.queue)):
+            return False
+        return works_any_time(line, file_command_names(self.session))
+
+    def _is_command(self, line: str) -> bool:
+        return is_command(line, {*SCREEN_COMMANDS, *file_command_names(self.session)})
 
     def _at_once(self, line: str) -> None:
         """Do a command beside what runs."""
@@ -226,7 +233,7 @@ class Controller:
         line = text.strip()
         if line.startswith("!") and line[1:].strip():
             await self._play(self.session.shell(line[1:].strip()))
-        elif _is_command(line):
+        elif self._is_command(line):
             await self._command(line)
         else:
             await self._play(self.session.run(prompt_of(text)))
@@ -468,10 +475,6 @@ class Controller:
     def _redrawn(self, panel: Panel) -> None:
         self._tell(panel)
         self._app.redraw_full_panel()
-
-
-def _is_command(line: str) -> bool:
-    return is_command(line, SCREEN_COMMANDS)
 
 
 def _nothing() -> None:

@@ -1,0 +1,120 @@
+"""Agents that files define: a prompt, the tools and the model of a subagent."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.definitions.files import NAME, MarkdownFile, markdown_files
+from harness.definitions.places import Origin, Place, Problem
+from harness.definitions.tool_names import tools_named
+
+KEYS = ("name", "model", "tools", "disallowedTools")
+"""Read besides the description."""
+TRUST = "waits for your trust in this folder; the model of the session is used"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """One kind of agent."""
+
+    name: str
+    description: str
+    """One line: what it is for."""
+    prompt: str
+    """What it is told besides what every agent is told."""
+    model: str
+    """As it is written; empty: that of the session."""
+    tools: str | None
+    """A list as it is written; None: all that an agent can be given."""
+    refused: str
+    """A list of tools that it does not get."""
+    origin: Origin
+    file: Path
+    given: tuple[str, ...] = ()
+    """Its tools by their names here, once `usable` has looked at them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """The kinds of agents that there are."""
+
+    agents: tuple[AgentFile, ...]
+    """By name."""
+    problems: tuple[Problem, ...]
+
+    def get(self, name: str) -> AgentFile | None:
+        """The one of this name."""
+        return next((agent for agent in self.agents if agent.name == name), None)
+
+
+def discover_agents(places: Iterable[Place], *, trusted: bool) -> Agents:
+    """Read the agents of all places; of two with one name that of the later place counts, which is told.
+
+    `trusted`: the files of the project may choose models. Never raises for what is on the disk.
+    """
+    found: dict[str, AgentFile] = {}
+    problems: list[Problem] = []
+    for place in places:
+        here: dict[str, AgentFile] = {}
+        for file in markdown_files(place, KEYS, problems):
+            agent = _agent(file, problems)
+            if agent is None:
+                continue
+            if agent.model and place.origin is Origin.PROJECT and not trusted:
+                problems.append(Problem(agent.file, f"names the model {agent.model}, which {TRUST}"))
+                agent = replace(agent, model="")
+            if (first := here.setdefault(agent.name, agent)) is not agent:
+                problems.append(Problem(agent.file, f"is left out: {first.file} is called {agent.name} as well"))
+        for name, agent in here.items():
+            if name in found and found[name].file.resolve() != agent.file.resolve():
+                problems.append(Problem(found[name].file, f"is hidden by {agent.file} of the same name"))
+            found[name] = agent
+    return Agents(tuple(found[name] for name in sorted(found)), tuple(problems))
+
+
+def usable(found: Agents, available: Collection[str]) -> Agents:
+    """Those whose tools are known, each with its own of the `available` ones; the others become problems."""
+    kept: list[AgentFile] = []
+    problems = list(found.problems)
+    for agent in found.agents:
+        named = None if agent.tools is None else tools_named(agent.tools, available)
+        refused = tools_named(agent.refused, available)
+        unknown = named.unknown if named else ()
+        given = [
+            name for name in (available if named is None else named.tools) if not (refused and name in refused.tools)
+        ]
+        if unknown:
+            there = ", ".join(available)
+            problems.append(
+                Problem(agent.file, f"is left out: there is no tool {', '.join(unknown)}; there are {there}")
+            )
+        elif refused is None or not given:
+            problems.append(Problem(agent.file, "is left out: it has none of the tools that there are"))
+        else:
+            if named and named.absent:
+                problems.append(Problem(agent.file, f"goes without {', '.join(named.absent)}, which is not here"))
+            kept.append(replace(agent, given=tuple(given)))
+    return Agents(tuple(kept), tuple(problems))
+
+
+def _agent(file: MarkdownFile, problems: list[Problem]) -> AgentFile | None:
+    values, body = file.parts.values, file.parts.body
+    problems.extend(Problem(file.path, text) for text in file.parts.problems)
+    name, description = values.get("name", ""), values.get("description", "")
+    missing = "front matter" if not values else "name" if not name else "description" if not description else ""
+    if missing or not body:
+        why = f"it has no {missing}" if missing else "it has no prompt below its front matter"
+        problems.append(Problem(file.path, f"is left out: {why}; it needs name, description and a prompt"))
+        return None
+    for key in ("tools", "disallowedTools"):
+        if (line := file.parts.lost.get(key)) is not None:  # a list that cannot be read must not mean all tools
+            problems.append(Problem(file.path, f"is left out: line {line}: {key} has to be a list of names"))
+            return None
+    if not NAME.fullmatch(name):
+        problems.append(Problem(file.path, f"line 2: {name[:80]!r} is no name for an agent; that of its file is taken"))
+        name = file.relative.name
+    if not NAME.fullmatch(name):
+        problems.append(Problem(file.path, "is left out: it has no name of letters, digits, - _ . and at most 64"))
+        return None
+    tools, refused = values.get("tools"), values.get("disallowedTools", "")
+    return AgentFile(name, description, body, file.model, tools, refused, file.place.origin, file.path)
