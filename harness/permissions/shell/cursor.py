@@ -37,6 +37,8 @@ class Cursor:
         self.depth = depth
         self._heredocs: list[_Heredoc] = []
         self._waiting_outside = False
+        self.documents = 0
+        """Here-documents that were read."""
 
     @property
     def ended(self) -> bool:
@@ -175,6 +177,7 @@ class Cursor:
             if heredoc.strip:
                 line = line.lstrip("\t")
             if line == heredoc.delimiter:
+                self.documents += 1
                 return "\n".join(lines)
             if not heredoc.literal and line.endswith("\\"):
                 raise Unreadable("a line of a here-document goes on in the next")

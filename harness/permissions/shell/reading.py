@@ -608,6 +608,8 @@ class _Reading:
         if operator == "<<<":
             return []
         if operator in (">&", "<&"):
+            if target.text.startswith("-") and target.text != "-":
+                raise Unreadable(f"what stands behind {operator}- is a word of the command")
             number = target.text.removesuffix("-")
             if target.known and (number.isdigit() or not number) and not (self._portable and len(target.text) > 1):
                 return []
@@ -620,10 +622,13 @@ class _Reading:
     def _substitution(self) -> tuple[Simple, ...]:
         """The commands of $(…), <(…) or >(…), the bracket that opens it already read, if they are one pipeline."""
         self._inside += 1
-        chain, before = self._line.chain, len(self.found)
+        chain, before, documents = self._line.chain, len(self.found), self.at.documents
         with self.at.deeper(), self.at.own_heredocs():
             _, only = self._list(frozenset())
         self._line.chain = chain and not any(map(_changes_folder, self.found[before:]))
+        if self.at.documents > documents and sum(bool(one.words) for one in self.found[before:]) > 1:
+            # bash 5.2 writes such a substitution anew before it runs it, and joins commands by mistake.
+            raise Unreadable("a substitution has a here-document and more than one command")
         self._inside -= 1
         self.at.expect(")")
         return only

@@ -191,6 +191,27 @@ def test_how_much_of_a_word_is_known(word: str, kind: WordKind) -> None:
     assert read_line(f"echo {word}")[-1].words[1].kind is kind
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bad>&-c E",
+        "good >& -n",
+        "good <&-x",
+        "good $(cat <<'E'\na\nE\nfor x in a; do ls; done)",
+        'good "$(cat <<E; ls\na\nE\n)"',
+    ],
+)
+def test_what_bash_reads_in_its_own_way_is_not_read(line: str) -> None:
+    with pytest.raises(Unreadable):
+        read_line(line)
+
+
+def test_a_here_document_alone_in_a_substitution_is_read() -> None:
+    found = read_line("git commit -m \"$(cat <<'E'\nA message\nE\n)\"")
+    assert [simple.program for simple in found] == ["cat", "git"]
+    assert read_line("ls >&- 2>&-")[0].redirects == ()
+
+
 def test_braces_make_no_variable_of_a_dollar_sign() -> None:
     for word in ("{$,x}HOME", "a{b$,c}y{1,2}", "{a,b}$", "${,}HOME"):
         with pytest.raises(Unreadable):
