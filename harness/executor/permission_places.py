@@ -5,6 +5,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from harness.checkpoints.git import GitError, ask
@@ -109,6 +110,8 @@ def _in_time(tree: Tree, matters: Callable[[str], bool]) -> Contents:
 
 def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRIES) -> Contents:
     """What is found in a tree, or as much as can be looked through in time."""
+    if tree.pattern:
+        return _of_all(tree, matters, most)
     fits = re.compile("|".join(map(_part_regex, tree.names or ("*",))), re.DOTALL).fullmatch
     left_out = re.compile("|".join(map(_part_regex, tree.without)) or "(?!)", re.DOTALL).fullmatch
     root = _real(tree.folder)
@@ -132,6 +135,19 @@ def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRI
             files.add(target)
             complete = complete and not _is_folder(target)
     return Contents(tuple(sorted(files)), complete, odd)
+
+
+def _of_all(tree: Tree, matters: Callable[[str], bool], most: int) -> Contents:
+    """What is found in each of the folders that fit a pattern."""
+    matches = _matches(tree.folder)
+    if matches is None:
+        return Contents(complete=False)
+    found = [_contents(replace(tree, folder=match, pattern=False), matters, most) for match in sorted(matches)]
+    return Contents(
+        tuple(sorted({file for contents in found for file in contents.files})),
+        all(contents.complete for contents in found),
+        next((contents.odd for contents in found if contents.odd), ""),
+    )
 
 
 def _walk(root: str, *, hidden: bool) -> Iterator[tuple[str, bool]]:

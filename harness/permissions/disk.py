@@ -10,6 +10,8 @@ class Tree:
 
     folder: str
     """Absolute, dots still in it."""
+    pattern: bool = False
+    """The folder is a file pattern: every folder and file that fits it counts."""
     names: tuple[str, ...] = ()
     """Patterns for the last part of a path (`*.py`); none: every file."""
     without: tuple[str, ...] = ()

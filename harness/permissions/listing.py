@@ -13,7 +13,7 @@ from harness.permissions.programs import PROGRAMS, Parsed, Role, parse
 from harness.permissions.programs.expressions import search_of
 from harness.permissions.programs.git import listing_of
 from harness.permissions.programs.grammar import HERE
-from harness.permissions.shell.words import Simple, Word
+from harness.permissions.shell.words import Simple, Word, WordKind
 from harness.permissions.variables import harmless_assignment
 
 _SELECTING = frozenset({"head", "tail", "sort", "uniq", "tac", "shuf", "cat"})
@@ -88,6 +88,8 @@ def listing(pipeline: tuple[Simple, ...]) -> Listing | None:
         return None
     first, *others = pipeline
     found = _listed_by(first)
+    if found is not None and any(root.kind is not WordKind.LITERAL for root in found.roots):
+        return None
     return found if found is not None and all(_selects(one, whole=found.whole) for one in others) else None
 
 

@@ -277,7 +277,7 @@ class _Line:
             words=simple.words,
             paths=paths,
             pattern=word.kind is WordKind.GLOB,
-            trees=() if use is None or parsed is None else tuple(_trees(paths, use.role, parsed)),
+            trees=() if use is None or parsed is None else tuple(_trees(paths, use, parsed)),
             listed=word.split,
             turning=turning,
             implied=True,
@@ -293,7 +293,8 @@ class _Line:
         for root in listed.roots:
             paths = self._joined(root)
             trees = tuple(
-                Tree(path, listed.names, links=True, tracked=listed.tracked, from_top=listed.from_top) for path in paths
+                Tree(path, names=listed.names, links=True, tracked=listed.tracked, from_top=listed.from_top)
+                for path in paths
             )
             yield Need(
                 *(kind, shown), words=simple.words, paths=paths, trees=trees, listed=not listed.whole, implied=True
@@ -361,14 +362,14 @@ class _Understood:
         return None if parsed is None else cls(parsed, listings)
 
 
-def _trees(paths: tuple[str, ...], role: Role, parsed: Parsed) -> Iterator[Tree]:
+def _trees(paths: tuple[str, ...], use: Use, parsed: Parsed) -> Iterator[Tree]:
     """The files that are read below folders."""
+    role = use.role
     if _KINDS[role] is NeedKind.TREE:
         for path in paths:
             yield Tree(
-                path,
-                searched_names(parsed),
-                unsearched_names(parsed),
+                *(path, use.word.kind is WordKind.GLOB),
+                *(searched_names(parsed), unsearched_names(parsed)),
                 links=role is Role.FOLLOWED,
                 tracked=role in (Role.TRACKED, Role.CHANGED),
                 changes=role is Role.CHANGED,

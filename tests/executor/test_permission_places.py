@@ -190,3 +190,14 @@ def test_a_search_is_judged_by_the_names_that_it_looks_into(tmp_path: Path, opti
     assert isinstance(decision, Ask) is asks
     found = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False).stdout
     assert asks or ".env" not in found
+
+
+def test_folders_that_fit_a_pattern_are_looked_through_one_by_one(tmp_path: Path) -> None:
+    for folder in ("cmpa", "cmpb"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "cmpb" / "out").symlink_to("/etc")
+    (tmp_path / "cmpa" / ".env").touch()
+    for line in ("grep -R x cmp[a-b]", "grep -r x cmp*", "diff -r cmp? a", "find cmp* -exec cat {} +"):
+        permissions, request = asked(line, tmp_path)
+        decision = permissions.decide(replace(request, disk=disk_of(permissions, request)))
+        assert isinstance(decision, Ask), line

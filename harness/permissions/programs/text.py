@@ -475,7 +475,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             "--no-file-warnings --omit-header --omit-pagination --show-nonprinting" + _ABOUT,
             texts="DhlNoWw --columns --pages --date-format --header --length --first-line-number --indent --width "
             "--page-width",
-            maybe="einsS --expand-tabs --output-tabs --number-lines --separator --sep-string",
+            maybe="einsS --expand-tabs --output-tabs --separator --sep-string",
             numbers=True,
         ),
         "col": Program(flags="bfhpx", texts="l", operands=()),
@@ -588,7 +588,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "free": Program(
             flags="bkmghltvwV --bytes --kilo --mega --giga --tera --peta --kibi --mebi --gibi --tebi --pebi --human "
             "--si --lohi --total --committed --wide" + _ABOUT,
-            texts="sc --seconds --count",
+            texts="s --seconds",
             operands=(),
             ends=_says_it_once,
         ),
