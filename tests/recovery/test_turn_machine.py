@@ -236,7 +236,11 @@ class Turn(RuleBasedStateMachine):
     def check_code(self, decision: Decision) -> None:
         same_request = isinstance(decision, OfferWait | Mend) or (
             (isinstance(decision, Resend) and decision.wait is not None)
-            or (isinstance(decision, SwitchModel) and self.in_a_row["overloads"] > 0)
+            or (
+                isinstance(decision, SwitchModel)
+                and self.in_a_row["overloads"] > 0
+                and decision.code is not TransitionCode.REFUSAL_FALLBACK  # a reply came in between, which is a step
+            )
         )
         assert (decision.code is None) is same_request, "a step has exactly one code, a retry has none"
         if decision.code is not None:
