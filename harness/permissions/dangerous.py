@@ -75,11 +75,6 @@ def as_git(words: tuple[Word, ...]) -> GlobalOptions | None:
     return GlobalOptions((Word(subcommand), *words[1:])) if dash else global_options(words[1:])
 
 
-def without_global_options(words: tuple[Word, ...]) -> Arguments:
-    """The arguments of git from its subcommand on."""
-    return Arguments(global_options(words).rest)
-
-
 # ── text that is run ────────────────────────────────────────────────────────────────────────────
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
-from harness.permissions.dangerous import dangers, dangers_of, without_global_options
+from harness.permissions.dangerous import dangers, dangers_of
 from harness.permissions.disk import Questions, Tree
 from harness.permissions.listing import Listing, listing, searched_names, unsearched_names
 from harness.permissions.options import Arguments
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, Use, parse
-from harness.permissions.programs.git import CONFIG_FILE
+from harness.permissions.programs.git import CONFIG_FILE, global_options
 from harness.permissions.programs.grammar import HERE, LOOKING
 from harness.permissions.shell.through import Run, base_name, runs_of
 from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind
@@ -185,7 +185,7 @@ class _Line:
             dangers=dangers_of(run),
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
-        yield from self._of_words(simple, name, None if found is None else found, looks=looks)
+        yield from self._of_words(simple, name, found, looks=looks)
         if looks:
             yield from self._around_it(simple, name, found.parsed if found else None)
 
@@ -382,7 +382,7 @@ def _places(simple: Simple, name: str) -> tuple[Word, ...]:
     arguments = Arguments(simple.words[1:])
     words = arguments.paths
     if name == "git":
-        words = without_global_options(arguments.words).paths
+        words = Arguments(global_options(arguments.words).rest).paths
     values = tuple(
         Word(value, word.kind)
         for word in words

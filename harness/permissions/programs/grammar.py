@@ -92,7 +92,7 @@ class Parsed:
 
     def has(self, names: str) -> bool:
         """One of these options was given; `names` as in `Program.flags`."""
-        wanted = _names(names)
+        wanted = option_names(names)
         return any(name in wanted for name, _ in self.options)
 
     @cached_property
@@ -263,7 +263,7 @@ class _Reading:
             name = f"-{letter}"
             if name not in kinds:
                 return None
-            if name in _names(self.program.maybe) or kinds[name] is not None:
+            if name in option_names(self.program.maybe) or kinds[name] is not None:
                 if rest.startswith("=") and kinds[name] not in (None, Role.TEXT):
                     return None  # programs differ in whether it is a part of the path
                 return self._one(name, Word(rest, word.kind) if rest else None, word, following, kinds, glued="")
@@ -285,7 +285,7 @@ class _Reading:
         """An option that may have a value; `word` holds it, with the value where it is glued on."""
         if name not in kinds:
             return None
-        role, maybe = kinds[name], name in _names(self.program.maybe)
+        role, maybe = kinds[name], name in option_names(self.program.maybe)
         if role is None and not maybe:
             if value is not None or not word.known:
                 return None
@@ -311,7 +311,7 @@ class _Reading:
 
     def _flag(self, name: str) -> None:
         self.options.append((name, None))
-        self.acts = self.acts or name in _names(self.program.acts)
+        self.acts = self.acts or name in option_names(self.program.acts)
 
     def _value(self, name: str, value: Word, role: Role) -> None:
         self.options.append((name, value))
@@ -322,7 +322,7 @@ class _Reading:
         """All of it, the operands by their roles; None where there are more than the grammar has."""
         program, operands = self.program, tuple(self.operands)
         given = {name for name, _ in self.options}
-        replaced = bool(given & _names(program.unless))
+        replaced = bool(given & option_names(program.unless))
         roles = program.operands[1:] if replaced and program.last is None else program.operands
         if operands and (not roles or (program.most is not None and len(operands) > program.most)):
             return None
@@ -349,9 +349,9 @@ class _Reading:
         return Parsed(program, tuple(self.options), operands, tuple(uses), self.acts, tuple(self.turning))
 
     def _deepened(self, role: Role, given: set[str]) -> Role:
-        if role in (Role.READ, Role.TREE) and given & _names(self.program.follow):
+        if role in (Role.READ, Role.TREE) and given & option_names(self.program.follow):
             return Role.FOLLOWED
-        return Role.TREE if role is Role.READ and given & _names(self.program.tree) else role
+        return Role.TREE if role is Role.READ and given & option_names(self.program.tree) else role
 
 
 def _is_option(word: Word) -> bool:
@@ -366,7 +366,7 @@ def _matters(program: Program) -> bool:
 
 
 @cache
-def _names(text: str) -> frozenset[str]:
+def option_names(text: str) -> frozenset[str]:
     """The names of options in a text such as "ab --all -name"."""
     return frozenset(_each_name(text))
 
@@ -396,7 +396,7 @@ def _kinds(program: Program) -> Mapping[str, Role | None]:
 def _kinds_of(
     flags: str, texts: str, lists: str, reads: str, writes: str, executes: str, commands: str
 ) -> Mapping[str, Role | None]:
-    kinds: dict[str, Role | None] = dict.fromkeys(_names(flags))
+    kinds: dict[str, Role | None] = dict.fromkeys(option_names(flags))
     for names, role in (
         (texts, Role.TEXT),
         (lists, Role.LIST),
@@ -405,5 +405,5 @@ def _kinds_of(
         (executes, Role.EXECUTE),
         (commands, Role.COMMAND),
     ):
-        kinds.update(dict.fromkeys(_names(names), role))
+        kinds.update(dict.fromkeys(option_names(names), role))
     return MappingProxyType(kinds)

@@ -7,8 +7,9 @@ another program (`rg --pre`, `diff -l`), read a list of files (`wc --files0-from
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from types import MappingProxyType
 
 from harness.permissions.names import names
@@ -26,6 +27,11 @@ def _plainly(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     return parse(replace(program, parser=None), words)
 
 
+def _before_dashes(words: tuple[Word, ...]) -> Iterator[str]:
+    """The texts of the words that may be options."""
+    return takewhile(lambda text: text != "--", (word.text for word in words))
+
+
 def _without_response_files(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     """strings of the GNU binutils replaces any word that begins with @ by the content of a file."""
     for word in words:
@@ -36,20 +42,16 @@ def _without_response_files(program: Program, words: tuple[Word, ...]) -> Parsed
 
 def _without_clusters(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     """xxd takes -pl for -p, whatever follows."""
-    for word in words:
-        if word.text == "--":
-            break
-        if word.text.startswith("-") and not re.fullmatch(r"-|-ps|-[a-zA-Z][0-9]*", word.text):
+    for text in _before_dashes(words):
+        if text.startswith("-") and not re.fullmatch(r"-|-ps|-[a-zA-Z][0-9]*", text):
             return None
     return _plainly(program, words)
 
 
 def _with_values_behind(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     """tree takes the value of -L from the next word, and what is glued on for more options."""
-    for word in words:
-        if word.text == "--":
-            break
-        if re.match(r"-[a-zA-Z]*[LPIT].", word.text) and not re.fullmatch(r"-L[0-9]+", word.text):
+    for text in _before_dashes(words):
+        if re.match(r"-[a-zA-Z]*[LPIT].", text) and not re.fullmatch(r"-L[0-9]+", text):
             return None
     return _plainly(program, words)
 

@@ -8,10 +8,10 @@ to begin one. What neither covers, and what is text that cannot be read, makes t
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from types import MappingProxyType
 
 from harness.permissions.names import names
+from harness.permissions.programs.grammar import option_names
 from harness.permissions.shell.reading import read_line
 from harness.permissions.shell.words import BASH, PORTABLE, Assignment, Dialect, Simple, Unreadable, Word, WordKind
 
@@ -241,10 +241,10 @@ class _Options:
     rest: tuple[Word, ...]
 
     def has(self, wanted: str) -> bool:
-        return any(name in _each(wanted) for name, _ in self.given)
+        return any(name in option_names(wanted) for name, _ in self.given)
 
     def values(self, wanted: str) -> tuple[str, ...]:
-        return tuple(value for name, value in self.given if name in _each(wanted))
+        return tuple(value for name, value in self.given if name in option_names(wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ class _Wrapper:
         return _Options(tuple(given), tuple(words[position:]))
 
     def _option(self, text: str, following: Word | None, given: list[tuple[str, str]]) -> int | None:
-        flags, values, maybe = _each(self.flags), _each(self.values), _each(self.maybe)
+        flags, values, maybe = option_names(self.flags), option_names(self.values), option_names(self.maybe)
         if text.startswith("--"):
             name, equals, value = text.partition("=")
             if not (name in maybe or (name in values if equals else name in values | flags)):
@@ -313,14 +313,6 @@ def _separate(name: str, following: Word | None, given: list[tuple[str, str]]) -
         return None
     given.append((name, following.text))
     return 1
-
-
-@cache
-def _each(text: str) -> frozenset[str]:
-    """The names of options in a text such as "ab --all"."""
-    parts = text.split()
-    letters = (f"-{letter}" for part in parts if not part.startswith("-") for letter in part)
-    return frozenset((*(part for part in parts if part.startswith("-")), *letters))
 
 
 _WATCH = _Wrapper(
@@ -511,7 +503,7 @@ def _carried(simple: Simple, texts: str, at: _Depth, *, opaque: bool = False) ->
 
 def _text_option(text: str, texts: str) -> bool | None:
     """Whether the next word is a command line; None: this word may hold one itself."""
-    wanted = _each(texts)
+    wanted = option_names(texts)
     if text.startswith("--"):
         if text in wanted:
             return True

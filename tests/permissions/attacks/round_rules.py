@@ -36,7 +36,7 @@ ROUND_A_RULE_ABOUT_KEYS = (
 DRESSES = (
     *("git push", "env - git push", "env -i git push", "env -u X git push", "env -S 'git push'", "env --split-string='git push'", "env -C . git push"),
     *("git --config-env a.b=HOME push", "git -c alias.p=push p", "git -c a.b=c push", "git -C . push", "git --git-dir=.git push", "git --no-pager push"),
-    *("/usr/lib/git-core/git-push", "/usr/lib/git-core/git push", "$(git --exec-path)/git-push", "/usr/bin/git push", "../work/../../usr/bin/git push; git  push"),
+    *("/usr/lib/git-core/git-push", "/usr/lib/git-core/git push", "$(git --exec-path)/git-push", "/usr/bin/git push", "src/../../../usr/bin/git push; git  push"),
     *("flock f git push", "flock f -c 'git push'", "script -qc 'git push' /dev/null", "script -c 'git push'", "setarch x86_64 git push", "linux64 git push", "unshare git push"),
     *("prlimit git push", "prlimit --nofile=100 git push", "hash -p /usr/bin/git x; x push", "jobs -x git push", "mapfile -C 'git push;' -c 1 x < a.txt", "readarray -C 'git push #' -c 1 < a.txt"),
     *("nohup git push", "nice git push", "ionice git push", "chrt -o 0 git push", "taskset 1 git push", "timeout 5 git push", "timeout -k 1 5 git push", "setsid git push", "setsid -w git push"),
