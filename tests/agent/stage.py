@@ -17,9 +17,9 @@ import psutil
 from harness.agent import Agent
 from harness.assembly import escape_policy
 from harness.breakers.board import Board, BoardState
+from harness.breakers.board_view import Seen
 from harness.breakers.decisions import Decision
 from harness.breakers.dispatcher import Replay
-from harness.breakers.table import Seen
 from harness.conversation import Conversation
 from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
