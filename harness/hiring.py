@@ -159,6 +159,8 @@ class Hiring:
             shortenings=state.shortenings,
             raised_caps=state.raised_caps,
             plans=state.plans,
+            asked=state.asked,
+            plain_until=state.plain_until,
             masking=masking,
         )
 

@@ -67,6 +67,18 @@ class Usage:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class KnownMemory:
+    """A memory as the system prompt lists it."""
+
+    name: str
+    place: str
+    type: str
+    description: str
+    digest: str
+    """Of its text."""
+
+
 class FaultKind(StrEnum):
     """What kind of failure a model call ended in (recovery A1)."""
 

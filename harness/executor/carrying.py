@@ -209,10 +209,9 @@ class Executor:
         self.use_model(decision.to_model)
 
     def use_model(self, model: str) -> None:
-        """The next request goes to `model`; thinking of another one cannot be read by it (recovery §8)."""
+        """The next request goes to `model`."""
         if model != self.asked_last:
             self.asked_last = model
-            self._conversation.send_plain()
             self._calls.forget_sizes()
 
     async def mend(self, decision: Mend, turn: Turn) -> bool:
@@ -231,8 +230,9 @@ class Executor:
             case Mending.REPAIR:
                 conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
             case Mending.STRIP_THINKING:
-                conversation.send_plain(always=True)
-                return history.without_thinking(messages) != messages
+                if history.without_thinking(messages) == messages:
+                    return False
+                conversation.omit_thinking(decision.reason, always=True)
             case Mending.STRIP_MEDIA:
                 without = history.without_media(messages)
                 if without == messages:

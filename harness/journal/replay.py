@@ -1,5 +1,6 @@
 """What a session was when its journal ended: a fold over the records."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -14,11 +15,14 @@ from harness.events import (
     Origin,
     OutputCapChanged,
     PlanChanged,
+    PromptListsRead,
+    RequestSent,
     SessionResumed,
     SessionStarted,
     SettingChanged,
     SpendChanged,
     StepStarted,
+    ThinkingOmitted,
     ToolStarted,
     TurnEnded,
     TurnStarted,
@@ -62,6 +66,12 @@ class SessionState:
     """Output caps that were raised, in tokens, by model."""
     plans: Plans = field(default_factory=Plans)
     """The plan that holds, and those before it."""
+    asked: RequestSent | None = None
+    """The last request of a turn."""
+    plain_until: int = 0
+    """Messages before this index are sent without thinking blocks."""
+    lists: PromptListsRead | None = None
+    """What the system prompt listed."""
     started_at: float = 0.0
     """Unix time of the first record."""
     updated_at: float = 0.0
@@ -87,6 +97,9 @@ def replay(records: Iterable[Record]) -> SessionState:
                 plans = plans.replaced(messages, event)
                 points = list(surviving(points, messages, replacement))
                 messages = list(replacement)
+                if state.plain_until < sys.maxsize:
+                    plain_until = len(messages) if event.plain_until is None else event.plain_until
+                    state = replace(state, plain_until=plain_until)
             case event:
                 state = _after(state, event)
         started_at, updated_at = started_at or record.at, record.at
@@ -127,6 +140,14 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, spend=event)
         case OutputCapChanged(model=model, session_cap=int(cap)):
             return replace(state, raised_caps={**state.raised_caps, model: cap})
+        case RequestSent(purpose="turn"):
+            return replace(state, asked=event)
+        case ThinkingOmitted(before=None):
+            return replace(state, plain_until=sys.maxsize)
+        case ThinkingOmitted(before=int(before)) if state.plain_until < sys.maxsize:
+            return replace(state, plain_until=before)
+        case PromptListsRead():
+            return replace(state, lists=event)
         case CompactionEnded():
             return replace(state, shortenings=state.shortenings.after(event))
         case _:

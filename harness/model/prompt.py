@@ -101,6 +101,10 @@ def system_blocks(sections: Sequence[Section]) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+FACTS = "<facts>\n"
+"""How the text of `turn_facts` begins."""
+
+
 def turn_facts(*, today: str = "", branch: str = "", others: Sequence[str] = ()) -> str:
     """The facts of the moment, as text for the newest user message; "" when there are none.
 
@@ -110,7 +114,7 @@ def turn_facts(*, today: str = "", branch: str = "", others: Sequence[str] = ())
     if branch:
         facts.append(f"The current git branch is {branch}.")
     facts.extend(others)
-    return f"<facts>\n{' '.join(facts)}\n</facts>" if facts else ""
+    return f"{FACTS}{' '.join(facts)}\n</facts>" if facts else ""
 
 
 def with_breakpoints(messages: Sequence[Message]) -> tuple[Message, ...]:

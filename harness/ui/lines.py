@@ -17,6 +17,7 @@ from harness.events import (
     RetryScheduled,
     SettingChanged,
     SilenceHint,
+    ThinkingOmitted,
     Transition,
     TransitionCode,
     WaitAnswered,
@@ -86,6 +87,8 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
         case HistoryReplaced(reason="media" | "thinking" as reason):
             return Line("·", f"history sent without {reason}")
+        case ThinkingOmitted(reason=reason):
+            return Line("·", f"earlier thinking is left out from here on: {reason}")
         case SilenceHint():
             silence = f"silent for {seconds(event.silent_s)} ({event.phase})"
             return Line("◌", f"the model is {silence}; given up in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
