@@ -26,7 +26,7 @@ from harness.events import (
     ThinkingOmitted,
     Usage,
 )
-from harness.journal import Plans, RewindPoint, Shortenings, rewind_point, surviving
+from harness.journal import Measured, Plans, RewindPoint, Shortenings, rewind_point, surviving
 from harness.masking import Masking
 from harness.model import history
 
@@ -52,6 +52,7 @@ class Conversation:
         asked: RequestSent | None = None,
         plain_until: int = 0,
         lists: PromptListsRead | None = None,
+        measured: Mapping[str, Measured] | None = None,
         masking: Masking | None = None,
     ) -> None:
         """
@@ -89,6 +90,8 @@ class Conversation:
             self.plain_until = history.plain_after(messages, self._messages, plain_until)
         self.lists = lists
         """What the system prompt lists; None: nothing yet."""
+        self.measured = measured or {}
+        """Sizes that were known when the conversation was opened, by model."""
 
     @property
     def messages(self) -> tuple[Message, ...]:

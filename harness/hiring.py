@@ -161,6 +161,7 @@ class Hiring:
             plans=state.plans,
             asked=state.asked,
             plain_until=state.plain_until,
+            measured=state.measured,
             masking=masking,
         )
 

@@ -221,6 +221,12 @@ class ReplyReceived(Event):
     usage: Usage
     request_id: str | None
     duration_s: float
+    counted: int = 0
+    """Tokens of request and reply together, by our own count; 0: not counted."""
+    ratio: float = 0.0
+    """Tokens of the model for one token of our own count, as learned so far."""
+    exact: bool = False
+    """Our own count was made with the vocabulary, not from the number of bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,9 @@ class ModelCalls:
         self._catalogue = catalogue
         self._counter = counter
         self._estimator = Estimator(counter)
+        for model, measured in conversation.measured.items():
+            if measured.exact == counter.loaded:  # a ratio holds for one way of counting
+                self._estimator.restore(model, measured.ratio, measured.known)
         self._clock = clock
         self._chance = chance
         self._loading: asyncio.Future[bool] | None = None
@@ -225,11 +228,18 @@ class ModelCalls:
         match outcome:
             case Reply():
                 seconds = loop.time() - began
-                emit(ReplyReceived(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds))
                 # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
                 counted = self._counter.count_request(self.system, self.tools, messages)
                 reply_count = self.count(Message("assistant", outcome.content))
                 self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
+                emit(
+                    ReplyReceived(
+                        *(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds),
+                        counted=counted + reply_count,
+                        ratio=self._estimator.ratio(state.model),
+                        exact=self._counter.loaded,
+                    )
+                )
             case Fault():
                 emit(FaultOccurred(outcome, state.model, state.retries + 1))
                 self._learn_limits(state.model, outcome)

@@ -127,6 +127,7 @@ async def open_session(
         plans=state.plans,
         asked=state.asked,
         plain_until=state.plain_until,
+        measured=state.measured,
         lists=state.lists,
         masking=masking,
     )
