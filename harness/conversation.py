@@ -11,6 +11,7 @@ from typing import Literal
 
 from harness.events import (
     Block,
+    CacheMissed,
     Event,
     HistoryReplaced,
     Message,
@@ -20,6 +21,7 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     PromptListsRead,
+    ReplyReceived,
     RequestSent,
     SpendChanged,
     StepStarted,
@@ -53,6 +55,8 @@ class Conversation:
         plain_until: int = 0,
         lists: PromptListsRead | None = None,
         measured: Mapping[str, Measured] | None = None,
+        message_id: str = "",
+        cache_misses: Sequence[CacheMissed] = (),
         masking: Masking | None = None,
     ) -> None:
         """
@@ -92,6 +96,10 @@ class Conversation:
         """What the system prompt lists; None: nothing yet."""
         self.measured = measured or {}
         """Sizes that were known when the conversation was opened, by model."""
+        self.message_id = message_id
+        """The server's id of the last reply of a turn; empty: there is none."""
+        self.cache_misses = tuple(cache_misses)
+        """Why the prompt cache missed, oldest first."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -125,6 +133,10 @@ class Conversation:
                 self.asked = event
             case PromptListsRead():
                 self.lists = event
+            case ReplyReceived(message_id=id) if id:
+                self.message_id = id
+            case CacheMissed():
+                self.cache_misses += (event,)
         self.show(event)
         for observer in self._observers:
             observer(event)

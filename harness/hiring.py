@@ -162,6 +162,8 @@ class Hiring:
             asked=state.asked,
             plain_until=state.plain_until,
             measured=state.measured,
+            message_id=state.message_id,
+            cache_misses=state.cache_misses,
             masking=masking,
         )
 

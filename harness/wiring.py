@@ -142,7 +142,7 @@ def wired(
         shared.catalogue,
         shared.counter,
         clock,
-        system=system_blocks(sections),
+        system=system_blocks(sections, settings.cache_ttl),
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
         retries=shared.retries,

@@ -26,6 +26,7 @@ from harness.events.background import (
 )
 from harness.events.catalogue import (
     BudgetReached,
+    CacheMissed,
     CompactionEnded,
     CompactionStarted,
     Event,
@@ -146,6 +147,7 @@ from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
     OWN_COMMAND,
     Block,
+    CacheMiss,
     CutCall,
     Fault,
     FaultKind,
@@ -178,6 +180,8 @@ __all__ = [
     "BreakerCommanded",
     "BreakerState",
     "BudgetReached",
+    "CacheMiss",
+    "CacheMissed",
     "CascadeChanged",
     "CascadeMode",
     "CascadePhase",

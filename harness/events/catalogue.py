@@ -227,6 +227,19 @@ class ReplyReceived(Event):
     """Tokens of the model for one token of our own count, as learned so far."""
     exact: bool = False
     """Our own count was made with the vocabulary, not from the number of bytes."""
+    message_id: str = ""
+    """What the next request is compared with; empty: a summary, or the server gave none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheMissed(Event):
+    """The server says why the prompt cache could not give what the request before had put into it."""
+
+    reason: str
+    """As in `CacheMiss`."""
+    tokens: int | None
+    """About how many tokens would have been read from the cache; None: not known."""
+    purpose: Literal["turn", "summary"] = "turn"
 
 
 @dataclass(frozen=True, slots=True)

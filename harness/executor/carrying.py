@@ -225,6 +225,8 @@ class Executor:
                 if self._connection.client.drop_cache_marks():
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
+            case Mending.DROP_DIAGNOSTICS:
+                self._connection.client.drop_diagnostics()
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:

@@ -11,6 +11,7 @@ from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import (
     Block,
+    CacheMissed,
     Fault,
     FaultKind,
     FaultOccurred,
@@ -208,6 +209,7 @@ class ModelCalls:
             tools=self.tools,
             messages=prompt.with_breakpoints(messages),
             estimated_tokens=estimate,
+            previous_message=self._conversation.message_id,
             effort="low" if state.low_effort and self._catalogue.card(state.model).takes_effort else None,
         )
         signals.reconnect.clear()
@@ -238,8 +240,11 @@ class ModelCalls:
                         counted=counted + reply_count,
                         ratio=self._estimator.ratio(state.model),
                         exact=self._counter.loaded,
+                        message_id="" if summary else outcome.message_id,
                     )
                 )
+                if (miss := outcome.cache_miss) is not None:
+                    emit(CacheMissed(miss.reason, miss.tokens, purpose))
             case Fault():
                 emit(FaultOccurred(outcome, state.model, state.retries + 1))
                 self._learn_limits(state.model, outcome)

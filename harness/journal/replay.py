@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.events import (
     OWN_COMMAND,
+    CacheMissed,
     CompactionEnded,
     Event,
     HistoryReplaced,
@@ -89,6 +90,9 @@ class SessionState:
     """What the system prompt listed."""
     measured: Mapping[str, Measured] = field(default_factory=dict)
     """By model."""
+    message_id: str = ""
+    """The server's id of the last reply of a turn."""
+    cache_misses: tuple[CacheMissed, ...] = ()
     started_at: float = 0.0
     """Unix time of the first record."""
     updated_at: float = 0.0
@@ -120,9 +124,11 @@ def replay(records: Iterable[Record]) -> SessionState:
                 if state.plain_until < sys.maxsize:
                     plain_until = len(messages) if event.plain_until is None else event.plain_until
                     state = replace(state, plain_until=plain_until)
-            case ReplyReceived(counted=counted, usage=usage) as event if counted and usage.prompt:
-                measured = Measured(event.ratio, event.exact, (counted, usage.prompt + usage.output))
-                state = replace(state, measured={**state.measured, asked: measured})
+            case ReplyReceived(counted=counted, usage=usage) as event:
+                state = replace(state, message_id=event.message_id or state.message_id)
+                if counted and usage.prompt:
+                    measured = Measured(event.ratio, event.exact, (counted, usage.prompt + usage.output))
+                    state = replace(state, measured={**state.measured, asked: measured})
             case event:
                 asked = event.model if isinstance(event, RequestSent) else asked
                 state = _after(state, event)
@@ -179,6 +185,8 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, plain_until=before)
         case PromptListsRead():
             return replace(state, lists=event)
+        case CacheMissed():
+            return replace(state, cache_misses=(*state.cache_misses, event))
         case CompactionEnded():
             return replace(state, shortenings=state.shortenings.after(event))
         case _:

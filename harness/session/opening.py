@@ -128,6 +128,8 @@ async def open_session(
         asked=state.asked,
         plain_until=state.plain_until,
         measured=state.measured,
+        message_id=state.message_id,
+        cache_misses=state.cache_misses,
         lists=state.lists,
         masking=masking,
     )
