@@ -143,8 +143,10 @@ from harness.events.health import (
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
     OWN_COMMAND,
+    OWN_EFFORT,
     Block,
     CutCall,
+    Effort,
     Fault,
     FaultKind,
     Json,
@@ -162,6 +164,7 @@ from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
     "OWN_COMMAND",
+    "OWN_EFFORT",
     "AgentCreated",
     "AgentEnd",
     "AgentEnded",
@@ -200,6 +203,7 @@ __all__ = [
     "Dispatched",
     "Done",
     "DropReason",
+    "Effort",
     "Ending",
     "ErrorClass",
     "EscapeSet",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.events import (
     OWN_COMMAND,
+    OWN_EFFORT,
     CompactionEnded,
     Event,
     HistoryReplaced,
@@ -42,6 +43,8 @@ class SessionState:
     """The first prompt in one short line; empty when nothing was said yet."""
     model: str = ""
     """The model that was chosen last; a fallback that held for one turn does not count (recovery C4)."""
+    effort: str = ""
+    """The effort that was chosen last; empty: the model's own."""
     messages: tuple[Message, ...] = ()
     """The history as it stood. After a crash it may hold tool calls without results; it is repaired before it is
     sent, not here (recovery F1)."""
@@ -109,9 +112,14 @@ def _after(state: SessionState, event: Event) -> SessionState:
                 workspace=event.workspace,
                 forked_from=event.forked_from,
                 model=event.model,
+                effort=event.effort,
             )
-        case SessionResumed(model=model) | SettingChanged(name="model", value=model):
+        case SessionResumed():
+            return replace(state, model=event.model, effort=event.effort)
+        case SettingChanged(name="model", value=model):
             return replace(state, model=model)
+        case SettingChanged(name="effort", value=effort):
+            return replace(state, effort="" if effort == OWN_EFFORT else effort)
         case ModelSwitched(lasting=True, to_model=model):
             return replace(state, model=model)
         case TurnStarted(turn=turn, prompt=prompt):
