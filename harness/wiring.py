@@ -146,6 +146,7 @@ def wired(
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
         retries=shared.retries,
+        effort=settings.effort,
     )
     numbers = policies.breakers or dispatch_limits(settings)
     board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)

@@ -146,9 +146,11 @@ from harness.events.health import (
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
     OWN_COMMAND,
+    OWN_EFFORT,
     Block,
     CacheMiss,
     CutCall,
+    Effort,
     Fault,
     FaultKind,
     Json,
@@ -167,6 +169,7 @@ from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
     "OWN_COMMAND",
+    "OWN_EFFORT",
     "AgentCreated",
     "AgentEnd",
     "AgentEnded",
@@ -207,6 +210,7 @@ __all__ = [
     "Dispatched",
     "Done",
     "DropReason",
+    "Effort",
     "Ending",
     "ErrorClass",
     "EscapeSet",

@@ -19,6 +19,7 @@ from harness.events import (
     BreakerCommand,
     CacheMissed,
     DispatchLimits,
+    Effort,
     Event,
     HealthRow,
     PauseReport,
@@ -195,6 +196,20 @@ class Session:
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
         self._agent.set_model(model)
+
+    @property
+    def effort(self) -> Effort | None:
+        """What the model is wanted to put into its replies; None: what is its own."""
+        return self._agent.effort
+
+    @property
+    def efforts(self) -> tuple[Effort, ...] | None:
+        """The levels that the model takes, the least first; None: not known."""
+        return self._agent.efforts
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next turn on. Raises HarnessError for one that the model does not take."""
+        self._agent.set_effort(effort)
 
     def break_model(self, text: str) -> str:
         """Let something go wrong with the practice model ("529 3"; no words list what there is; "off" ends it).
