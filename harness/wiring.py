@@ -25,6 +25,7 @@ from harness.crew import Crew
 from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
 from harness.executor.asker import Asker
+from harness.executor.attachments import Attachments
 from harness.executor.behaviour import Behaviour
 from harness.executor.carrying import Executor
 from harness.executor.cost_budget import BudgetNotices, require_prices
@@ -78,6 +79,7 @@ class Parts:
     labels: Labels
     tools: ToolCalls
     hooking: Hooking
+    attachments: Attachments
     own_commands: OwnCommands
     executor: Executor
     escaping: Escaping
@@ -174,6 +176,7 @@ def wired(
         log=log,
         remember=shared.granting.remember,
     )
+    attachments = Attachments(tool_calls, conversation, settings.workspace)
     own_commands = OwnCommands(
         conversation,
         signals,
@@ -219,6 +222,7 @@ def wired(
         labels=labels,
         tools=tool_calls,
         hooking=hooking,
+        attachments=attachments,
         own_commands=own_commands,
         executor=executor,
         escaping=escaping,

@@ -142,6 +142,7 @@ from harness.events.health import (
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
+    ATTACHMENT,
     OWN_COMMAND,
     Block,
     CutCall,
@@ -161,6 +162,7 @@ from harness.events.values import (
 from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
+    "ATTACHMENT",
     "OWN_COMMAND",
     "AgentCreated",
     "AgentEnd",
