@@ -9,8 +9,8 @@ from harness.events import ATTACHMENT, Block, Notice, ToolOutcome
 from harness.executor.tool_calls import ToolCalls
 from harness.executor.waiting import unless
 from harness.executor.words import sendable
-from harness.media.attachment import MOST_FILE_BYTES, MediaError, attachment
-from harness.media.formats import HEAD_BYTES, media_type
+from harness.media.attachment import MediaError, attachment
+from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
 from harness.media.mentions import looks_like_media, mentions
 from harness.regular_file import open_regular, read_regular
 from harness.threads import in_thread

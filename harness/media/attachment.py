@@ -18,7 +18,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.events import Block
-from harness.media.formats import HEAD_BYTES, PDF, SENT_AS_THEY_ARE, is_encrypted, media_type, pdf_pages
+from harness.media.formats import (
+    HEAD_BYTES,
+    MOST_FILE_BYTES,
+    PDF,
+    SENT_AS_THEY_ARE,
+    is_encrypted,
+    media_type,
+    pdf_pages,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,8 +37,6 @@ MOST_IMAGE_BYTES = 5 * 1024 * 1024 * 3 // 4
 """Bytes of an image before base64, so that it has at most 5 MB after."""
 MOST_PIXELS = 80_000_000
 """Width × height of an image that is decoded; about 320 MB in memory."""
-MOST_FILE_BYTES = 50_000_000
-"""Bytes of a file that is read at all."""
 MOST_PDF_BYTES = 20_000_000
 """A request has at most 32 MB, of which base64 takes a third and the conversation needs the rest."""
 MOST_PDF_PAGES = 100

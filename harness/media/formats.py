@@ -1,11 +1,15 @@
 """What a file is, by its first bytes, and how many pages a PDF has."""
 
 import re
+import struct
 import zlib
+from dataclasses import dataclass
 
 PDF = "application/pdf"
 HEAD_BYTES = 64
 """How much of a file `media_type` looks at."""
+MOST_FILE_BYTES = 50_000_000
+"""Bytes of a file that is read at all."""
 SENT_AS_THEY_ARE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Image types that the API takes: https://platform.claude.com/docs/en/build-with-claude/vision"""
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic", ".pdf"})
@@ -32,6 +36,14 @@ _MOST_UNPACKED = 4_000_000
 _MOST_STREAMS = 2_000
 
 
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Size of an image in pixels."""
+
+    width: int
+    height: int
+
+
 def media_type(head: bytes) -> str | None:
     """The type of an image or PDF that begins with `head`; None for everything else."""
     for magic, kind in _MAGIC:
@@ -43,6 +55,57 @@ def media_type(head: bytes) -> str | None:
         return _BRANDS.get(head[8:12])
     if head[:2] == b"BM" and head[14:18] in _BMP_HEADERS:
         return "image/bmp"
+    return None
+
+
+def size_of(head: bytes) -> Size | None:
+    """The size of a PNG, GIF, JPEG or WebP image that begins with `head`; None where it cannot be told.
+
+    It stands near the beginning, in a JPEG behind what a camera adds: some ten thousand bytes are enough.
+    """
+    try:
+        size = _size(head)
+    except (struct.error, IndexError):
+        return None
+    return size if size and size.width > 0 and size.height > 0 else None
+
+
+def _size(head: bytes) -> Size | None:
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return Size(*struct.unpack(">II", head[16:24]))
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return Size(*struct.unpack("<HH", head[6:10]))
+    if head.startswith(b"\xff\xd8"):
+        return _jpeg_size(head)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return _webp_size(head)
+    return None
+
+
+def _jpeg_size(head: bytes) -> Size | None:
+    at = 2
+    while head[at] == 0xFF:
+        marker = head[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", head[at + 5 : at + 9])
+            return Size(width, height)
+        at += 2 + struct.unpack(">H", head[at + 2 : at + 4])[0]
+    return None
+
+
+def _webp_size(head: bytes) -> Size | None:
+    match head[12:16]:
+        case b"VP8X":
+            return Size(
+                1 + int.from_bytes(head[24:27], "little"),
+                1 + int.from_bytes(head[27:30], "little"),
+            )
+        case b"VP8L":
+            bits = int.from_bytes(head[21:25], "little")
+            return Size(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
+        case b"VP8 ":
+            width, height = struct.unpack("<HH", head[26:30])
+            return Size(width & 0x3FFF, height & 0x3FFF)
     return None
 
 

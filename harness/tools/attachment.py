@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from harness.media.attachment import MOST_FILE_BYTES
-from harness.media.formats import HEAD_BYTES, media_type
+from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
 from harness.regular_file import read_regular
 from harness.tools.files import on_disk, open_inside, path_of
 from harness.tools.reading import ReadFileArguments, media_result

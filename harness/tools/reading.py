@@ -12,8 +12,8 @@ from typing import BinaryIO, TextIO
 from pydantic import Field
 
 from harness.events import Json
-from harness.media.attachment import MOST_FILE_BYTES, MediaError, attachment
-from harness.media.formats import media_type
+from harness.media.attachment import MediaError, attachment
+from harness.media.formats import MOST_FILE_BYTES, media_type
 from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
