@@ -55,7 +55,7 @@ class Answer:
 
     choice: Literal["once", "always", "no"]
     why: str = ""
-    """The reason, which also goes back to the model (lessons D21)."""
+    """The reason, which also goes back to the model."""
     by: Literal["person", "rule", "mode", "default"] = "person"
     rules: tuple[str, ...] = ()
     """With "always": what is allowed from now on, as rules; none: this very call."""
