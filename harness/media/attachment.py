@@ -38,7 +38,7 @@ MOST_IMAGE_BYTES = 5 * 1024 * 1024 * 3 // 4
 MOST_PIXELS = 80_000_000
 """Width × height of an image that is decoded; about 320 MB in memory."""
 MOST_PDF_BYTES = 20_000_000
-"""A request has at most 32 MB, of which base64 takes a third and the conversation needs the rest."""
+"""Base64 makes them 27 MB; a request has at most 32 MB."""
 MOST_PDF_PAGES = 100
 """Pages in a request to a model with a window of 200,000 tokens."""
 _QUALITY = (90, 75)

@@ -59,9 +59,9 @@ def media_type(head: bytes) -> str | None:
 
 
 def size_of(head: bytes) -> Size | None:
-    """The size of a PNG, GIF, JPEG or WebP image that begins with `head`; None where it cannot be told.
+    """The size of a PNG, GIF, JPEG or WebP image that begins with `head`; None if unknown.
 
-    It stands near the beginning, in a JPEG behind what a camera adds: some ten thousand bytes are enough.
+    Some ten thousand bytes are enough: the size is near the beginning, in a JPEG behind what a camera adds.
     """
     try:
         size = _size(head)
@@ -110,10 +110,10 @@ def _webp_size(head: bytes) -> Size | None:
 
 
 def pdf_pages(data: bytes) -> int | None:
-    """The number of pages of a PDF, from its page tree; None where that cannot be told, as in an encrypted file.
+    """The number of pages of a PDF, from its page tree; None if unknown, as in an encrypted file.
 
-    The root of the tree has the largest count (ISO 32000-1, 7.7.3). It stands in the file as it is or, since PDF 1.5,
-    in a compressed object stream (7.5.7).
+    The root of the tree has the largest count (ISO 32000-1, 7.7.3). It is plain text or, since PDF 1.5, in a
+    compressed object stream (7.5.7).
     """
     counts = [*_counts(data)]
     if not counts:
@@ -128,7 +128,7 @@ def pdf_pages(data: bytes) -> int | None:
 
 
 def is_encrypted(data: bytes) -> bool:
-    """Whether a PDF is encrypted, so that perhaps nobody can read it without a password (ISO 32000-1, 7.6)."""
+    """Whether a PDF is encrypted, so that reading it may need a password (ISO 32000-1, 7.6)."""
     return re.search(rb"/Encrypt\s+\d+\s+\d+\s+R\b", data) is not None
 
 

@@ -43,7 +43,7 @@ def _attach(context: ToolContext, path: str) -> ToolResult:
     real = real_path(context.workspace.root, path)
     size = require_file(real, path)
     if size > MOST_FILE_BYTES:
-        raise ToolError(f"{path} has {size:,} bytes, and what is attached may have {MOST_FILE_BYTES:,}.")
+        raise ToolError(f"{path} has {size:,} bytes; an attachment may have {MOST_FILE_BYTES:,}.")
     if any(real.is_relative_to(root) for root in (context.workspace.root, context.outputs.resolve())):
         with open_inside(context, real) as file:
             data = file.read(MOST_FILE_BYTES)
