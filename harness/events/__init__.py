@@ -145,6 +145,7 @@ from harness.events.health import (
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
+    ATTACHMENT,
     OWN_COMMAND,
     OWN_EFFORT,
     Block,
@@ -168,6 +169,7 @@ from harness.events.values import (
 from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
+    "ATTACHMENT",
     "OWN_COMMAND",
     "OWN_EFFORT",
     "AgentCreated",

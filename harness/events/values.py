@@ -258,6 +258,8 @@ class TransitionCode(StrEnum):
 
 OWN_COMMAND = "shell-"
 """Begins the call ids of commands that the person ran; a number follows."""
+ATTACHMENT = "attach-"
+"""Begins the ids of calls that read a file which a prompt names; the turn and a number follow."""
 
 
 class Origin(StrEnum):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncGenerator
 from dataclasses import fields
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Literal, Self
@@ -45,6 +46,7 @@ from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.skills import Problem as SkillProblem
 from harness.tools.background import CommandRow
+from harness.tools.files import replace_atomically
 from harness.tools.ignoring import walk_files
 from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
@@ -130,6 +132,16 @@ class Session:
         root = Workspace(self.settings.workspace).root
         prefix = len(f"{root}/".replace("//", "/"))
         return tuple(sendable(path[prefix:]) for path in islice(walk_files(root, root), limit))
+
+    def keep_image(self, data: bytes) -> Path:
+        """Keep an image that no file holds with the outputs of the session, under a name made from its content.
+
+        A prompt can name it with `@`. Writes the disk; for a thread. Raises OSError.
+        """
+        file = self._agent.outputs / f"pasted-{sha256(data).hexdigest()[:12]}.png"
+        if not file.exists():
+            replace_atomically(file, data, private=True)
+        return file
 
     # ── turns ────────────────────────────────────────────────────────────────────────────────────────
 
