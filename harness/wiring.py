@@ -15,6 +15,7 @@ from harness.assembly import (
     prompt_sections,
     recovery_limits,
     tools_for,
+    web_access,
     with_faults,
 )
 from harness.breakers.board import Board
@@ -143,6 +144,7 @@ def wired(
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
         retries=shared.retries,
+        web=lambda: web_access(settings, standard if hired else None, tool_calls.only),
     )
     numbers = policies.breakers or dispatch_limits(settings)
     board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)

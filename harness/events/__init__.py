@@ -61,6 +61,7 @@ from harness.events.catalogue import (
     TurnStarted,
     WaitAnswered,
     WaitOffered,
+    WebUsed,
 )
 from harness.events.codec import decode, encode, name_of
 from harness.events.delegating import AgentCreated, AgentEnd, AgentEnded, AgentMoved
@@ -153,6 +154,7 @@ from harness.events.values import (
     Outcome,
     Reply,
     Revision,
+    Source,
     ToolCall,
     ToolOutcome,
     TransitionCode,
@@ -271,6 +273,7 @@ __all__ = [
     "SettingChanged",
     "Severity",
     "SilenceHint",
+    "Source",
     "SpendChanged",
     "StepStarted",
     "StuckReported",
@@ -292,6 +295,7 @@ __all__ = [
     "WalkEnd",
     "WalkEnded",
     "WatchListFull",
+    "WebUsed",
     "WorkAdmitted",
     "WorkDropped",
     "WorkQueued",

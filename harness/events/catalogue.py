@@ -4,7 +4,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from harness.events.health import Failure
-from harness.events.values import Fault, FaultKind, Json, Message, Origin, Revision, ToolOutcome, TransitionCode, Usage
+from harness.events.values import (
+    Fault,
+    FaultKind,
+    Json,
+    Message,
+    Origin,
+    Revision,
+    Source,
+    ToolOutcome,
+    TransitionCode,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +162,19 @@ class ToolCallDelta(Event):
     name: str
     characters: int
     """Characters of input received so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebUsed(Event):
+    """The server searched the web or read a page for the model. Reported when its result arrives."""
+
+    tool: str
+    """"web_search", "web_fetch"."""
+    asked: str
+    """The query or the address; empty where it came with an earlier reply."""
+    outcome: str
+    """What came of it, in a few words: "3 results", "1 page", "max_uses_exceeded"."""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,3 +426,5 @@ class TurnEnded(Event):
     duration_s: float
     unpriced: int = 0
     """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""
+    sources: tuple[Source, ...] = ()
+    """The pages that the answer cites, each once, in order."""

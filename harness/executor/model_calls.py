@@ -31,6 +31,7 @@ from harness.model import history, prompt
 from harness.model.catalogue import Catalogue
 from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
+from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.recovery.output_cap import cap_for
@@ -66,6 +67,7 @@ class ModelCalls:
         tools: tuple[Json, ...],
         endpoints: SharedEndpoints | None = None,
         retries: SharedRetries | None = None,
+        web: Callable[[], WebAccess] = lambda: NO_WEB,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -75,6 +77,7 @@ class ModelCalls:
             tools: the tools as the API wants them.
             endpoints: how the models are, as far as other agents have found out.
             retries: the retry budget that it shares with other agents.
+            web: what the model may use of the web in the next request.
             chance: a random number in [0, 1), for jitter.
         """
         self._client = client
@@ -90,6 +93,7 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
+        self._web = web
         self.watches_text = True
         """A reply that repeats itself is cut."""
         self.endpoints = KeptEndpoints(conversation, endpoints)
@@ -135,7 +139,7 @@ class ModelCalls:
 
     def counted(self, messages: Sequence[Message]) -> int:
         """Size of a request with these messages, in tokens of our own vocabulary."""
-        return self._counter.count_request(self.system, self.tools, messages)
+        return self._counter.count_request(self.system, (*self.tools, *self._web().tools()), messages)
 
     def count(self, message: Message) -> int:
         """Size of one message, in tokens of our own vocabulary."""
@@ -152,7 +156,7 @@ class ModelCalls:
 
         `answer` is what the turn has answered so far; the outcome holds only what is new.
         """
-        messages = self._checked()
+        messages = self._checked(state.model)
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
         shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
@@ -189,7 +193,7 @@ class ModelCalls:
             self._retries.requested()
         self._paid_retries = state.turn_retries
         emit = self._conversation.emit
-        counted = self._counter.count_request(self.system, self.tools, messages)
+        counted = self.counted(messages)
         estimate = self._estimator.estimate(state.model, counted)
         window = self._catalogue.card(state.model).window
         emit(RequestSent(state.model, cap, estimate, state.retries + 1, "summary" if summary else "turn", window))
@@ -197,7 +201,7 @@ class ModelCalls:
             model=state.model,
             max_tokens=cap,
             system=self.system,
-            tools=self.tools,
+            tools=(*self.tools, *self.web_tools(state.model)),
             messages=prompt.with_breakpoints(messages),
             estimated_tokens=estimate,
             effort="low" if state.low_effort and self._catalogue.card(state.model).takes_effort else None,
@@ -222,7 +226,7 @@ class ModelCalls:
                 seconds = loop.time() - began
                 emit(ReplyReceived(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds))
                 # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
-                counted = self._counter.count_request(self.system, self.tools, messages)
+                counted = self.counted(messages)
                 reply_count = self.count(Message("assistant", outcome.content))
                 self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
             case Fault():
@@ -230,6 +234,17 @@ class ModelCalls:
                 self._learn_limits(state.model, outcome)
         self._conversation.spent(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
         return outcome
+
+    def web_tools(self, model: str) -> tuple[Json, ...]:
+        """The server's own tools that a request to `model` names."""
+        if not self._catalogue.card(model).takes_web:
+            return ()
+        return self._web().tools(newest=self._catalogue.knows(model))
+
+    def drop_web(self, model: str) -> bool:
+        """Ask `model` without web search and fetch from now on; True when it was asked with them so far."""
+        asked = bool(self._web().tools())
+        return self._catalogue.without_web(model) and asked
 
     def decided(self, before: TurnState, decision: Decision) -> None:
         """Take a retry that was decided from the shared budget. Right after the decision, so that no other agent is
@@ -284,17 +299,21 @@ class ModelCalls:
     def _measure_anew(self, *, roughly: bool) -> None:
         """What was learned about a model by the rule of thumb is put into the terms of the vocabulary."""
         messages = self._conversation.messages
-        before = TokenCounter().count_request(self.system, self.tools, messages) if roughly else 0
+        tools = (*self.tools, *self._web().tools())
+        before = TokenCounter().count_request(self.system, tools, messages) if roughly else 0
         self._estimator = self._estimator.recounted(before, self.counted(messages))
 
-    def _checked(self) -> tuple[Message, ...]:
+    def _checked(self, model: str) -> tuple[Message, ...]:
         conversation = self._conversation
         repaired = history.repaired(_joined(conversation.messages))
         if repaired.repairs:
             conversation.emit(HistoryRepaired(repaired.repairs))
             conversation.replace(repaired.messages, "repair")
         messages, plain = conversation.messages, conversation.plain_until
-        return _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
+        sent = _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
+        if self._catalogue.card(model).takes_web:
+            return sent
+        return history.repaired(history.without_server_tools(sent)).messages
 
     def _learn_limits(self, model: str, fault: Fault) -> None:
         """Numbers in an error text correct what we believe about the model (api R23, R32)."""

@@ -40,6 +40,8 @@ class ModelCard:
     """Thinks when a request says nothing about thinking."""
     takes_effort: bool = False
     """Takes `output_config.effort`, and has a higher one than "low" when a request names none."""
+    takes_web: bool = True
+    """Takes the server's own tools for web search and fetch, as far as is known."""
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
 
@@ -138,6 +140,7 @@ class Catalogue:
                 window=new.window if new.window > 0 else old.window,
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
                 thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
+                takes_web=old.takes_web and new.takes_web,
             )
 
     def correct(self, model: str, *, window: int | None = None, max_output: int | None = None) -> ModelCard:
@@ -153,6 +156,12 @@ class Catalogue:
         card = replace(card, max_output=min(card.max_output, card.window))
         self._learned[model] = card
         return card
+
+    def without_web(self, model: str) -> bool:
+        """Note that `model` takes no web search and fetch; False: that was known."""
+        card = self.card(model)
+        self._learned[model] = replace(card, takes_web=False)
+        return card.takes_web
 
     def price(self, model: str) -> Price | None:
         """What `model` costs; None where nobody has said. A new point release is not taken to cost what others do."""

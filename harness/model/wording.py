@@ -89,6 +89,9 @@ _QUOTA = (
 )
 
 _HISTORY = (
+    r"tool use with id \S+ was found without a corresponding `?\w+_tool_result`? block",
+    r"unexpected `?tool_use_id`? found in `?\w+_tool_result`? blocks",
+    r"invalid `?encrypted_(?:content|index)`?",
     r"`?tool_use`? ids were found without `?tool_result`? blocks",
     r"unexpected `?tool_use_id`? found in `?tool_result`? blocks",
     r"`?tool_use`? ids must be unique",
@@ -111,6 +114,18 @@ _CACHE_MARKS = (
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
 )
 
+_WEB = r"web[ _](?:search|fetch)(?:_\d{8})?"
+_SERVER_TOOLS = (
+    # Anthropic: a tag that this version does not know, a model without the tool, an organization that has it off
+    rf"input tag ['\"]{_WEB}['\"] found",
+    rf"does not support (?:the )?tool types?:? .{{0,80}}?{_WEB}",
+    rf"{_WEB}.{{0,40}}\bis (?:not enabled|not available|disabled)",
+    # Gateways and other servers
+    rf"\bun(?:supported|known|recognized|expected)\b.{{0,60}}{_WEB}",
+    rf"{_WEB}['\"`]?.{{0,40}}\b(?:not (?:permitted|supported|allowed|implemented)|unsupported|unknown)",
+    r"\b(?:un(?:supported|known)|invalid) tool type\b",
+)
+
 _MODEL = (
     r"^model: \S+$",
     r"model [`'\"]?[\w./:@-]+[`'\"]? (?:does not exist|was not found|not found|is not available)",
@@ -130,6 +145,7 @@ _TABLE = tuple(
         (FaultKind.BILLING, _BILLING),
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
+        (FaultKind.SERVER_TOOLS, _SERVER_TOOLS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),
     )

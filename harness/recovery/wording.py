@@ -27,6 +27,7 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
         FaultKind.CACHE_MARKS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends",
+        FaultKind.SERVER_TOOLS: "switch web_search and web_fetch off",
         FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
 )

@@ -142,7 +142,7 @@ class Session:
 
     def run_command(self, command: CommandFile, arguments: str) -> AsyncGenerator[Event, None]:
         """Take the prompt of a command, with its model and with no other tools than its own, as `run` does."""
-        named = None if command.tools is None else tools_named(command.tools, self._agent.toolbox.names)
+        named = None if command.tools is None else tools_named(command.tools, self._agent.tool_names)
         model = model_named(command.model) if command.model else ""
         return self._agent.run(command.text(arguments), model=model, only=None if named is None else named.tools)
 

@@ -27,7 +27,7 @@ from harness.ui.arrivals import Arrivals
 from harness.ui.crowd_lines import CrowdLines
 from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line
-from harness.ui.lines import line_of
+from harness.ui.lines import line_of, source_lines
 from harness.ui.questions import Unattended
 from harness.ui.signals import Signalled, heeding
 from harness.ui.standard_output import write_line
@@ -138,6 +138,7 @@ def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
         usage=sum((end.usage for end in ends), Usage()),
         cost_usd=sum(end.cost_usd for end in ends),
         unpriced=sum(end.unpriced for end in ends),
+        sources=tuple(dict.fromkeys(source for end in ends for source in end.sources)),
         requests=sum(end.requests for end in ends),
         steps=sum(end.steps for end in ends),
         duration_s=sum(end.duration_s for end in ends),
@@ -169,7 +170,9 @@ class _Output:
         if ended is None:
             raise RuntimeError("the turn ended without its last event")
         if self._form is Form.TEXT and ended.answer:
-            write_line(visible(ended.answer) if self._out.isatty() else ended.answer, self._out)
+            sources = "\n".join(map(str, source_lines(ended.sources)))
+            text = f"{ended.answer}\n\n{sources}" if sources else ended.answer
+            write_line(visible(text) if self._out.isatty() else text, self._out)
         return ended
 
     def observe(self, event: Event, at: float) -> None:
@@ -247,6 +250,7 @@ def result(end: TurnEnded, session: Session) -> Json:
         "subtype": SUBTYPES.get(end.code, "error_during_execution"),
         "is_error": end.code is not TransitionCode.COMPLETED,
         "result": end.answer,
+        **({"sources": [{"title": one.title, "url": one.url} for one in end.sources]} if end.sources else {}),
         "duration_ms": round(end.duration_s * 1000),
         "num_turns": end.steps,
         "num_requests": end.requests,
@@ -265,6 +269,7 @@ def _usage(usage: Usage) -> Json:
         "output_tokens": usage.output,
         "cache_creation_input_tokens": usage.cache_creation,
         "cache_read_input_tokens": usage.cache_read,
+        "server_tool_use": {"web_search_requests": usage.web_searches},
     }
 
 

@@ -1,5 +1,7 @@
 """What an event has to say in one line; most say nothing."""
 
+from collections.abc import Iterable
+
 from harness.events import (
     BudgetReached,
     CompactionEnded,
@@ -17,10 +19,12 @@ from harness.events import (
     RetryScheduled,
     SettingChanged,
     SilenceHint,
+    Source,
     Transition,
     TransitionCode,
     WaitAnswered,
     WaitOffered,
+    WebUsed,
 )
 from harness.ui.escape_lines import escape_line
 from harness.ui.health_lines import health_line
@@ -86,6 +90,9 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
         case HistoryReplaced(reason="media" | "thinking" as reason):
             return Line("·", f"history sent without {reason}")
+        case WebUsed(tool=tool, asked=asked, failed=failed):
+            mark, word, tone = ("✗", "failed, ", Tone.TROUBLE) if failed else ("✓", "", Tone.QUIET)
+            return Line(mark, f"{' '.join(f'{tool} {asked}'.split())}: {word}{event.outcome}", tone)
         case SilenceHint():
             silence = f"silent for {seconds(event.silent_s)} ({event.phase})"
             return Line("◌", f"the model is {silence}; given up in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
@@ -95,6 +102,12 @@ def line_of(event: Event) -> Line | None:
             return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
         case _:
             return health_line(event) or escape_line(event) or hook_line(event)
+
+
+def source_lines(sources: Iterable[Source]) -> tuple[Line, ...]:
+    """The pages that an answer cites, numbered."""
+    texts = (" ".join(f"{source.title} {source.url}".split()) for source in sources)
+    return tuple(Line(f"[{number}]", text) for number, text in enumerate(texts, 1))
 
 
 def _retry(event: RetryScheduled) -> str:

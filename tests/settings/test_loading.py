@@ -88,6 +88,8 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "web_allowed_domains": "docs.python.org, example.com/blog",
+    "web_blocked_domains": "x.example",
 }
 
 
