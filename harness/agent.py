@@ -42,6 +42,7 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOrdered,
+    Json,
     Origin,
     Outcome,
     Reply,
@@ -244,6 +245,12 @@ class Agent:
     def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Shorten the history now; `focus` says what the summary should pay attention to (recovery E4)."""
         return self._turns.events(partial(self._compact, focus))
+
+    def answer_with(self, answer_format: Json | None) -> bool:
+        """Ask for answers in this `output_config.format`; None: any text. False: the model takes none, so that it has
+        to be asked for in the prompt."""
+        self._calls.answer_format = answer_format
+        return answer_format is not None and self._calls.takes_format(self.model)
 
     def clear(self) -> None:
         """Forget the conversation. The journal keeps it."""

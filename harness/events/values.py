@@ -101,6 +101,8 @@ class FaultKind(StrEnum):
     """The server takes no `cache_control`."""
     SERVER_TOOLS = "server_tools"
     """The server or the model has no web search and fetch."""
+    ANSWER_FORMAT = "answer_format"
+    """The server or the model takes no `output_config.format`, or not this schema."""
     REFUSAL = "refusal"
     MALFORMED_RESPONSE = "malformed_response"
     REPETITION = "repetition"

@@ -232,6 +232,11 @@ class Executor:
                     return False
                 text = f"{turn.state.model} takes no web search or fetch; they are left out from now on"
                 conversation.emit(Notice("warning", text))
+            case Mending.DROP_FORMAT:
+                if not self._calls.drop_format(turn.state.model):
+                    return False
+                text = f"{turn.state.model} does not take this output format; it is asked for in words"
+                conversation.emit(Notice("warning", text))
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:

@@ -94,6 +94,8 @@ class ModelCalls:
         self.system = system
         self.tools = tools
         self._web = web
+        self.answer_format: Json | None = None
+        """The output format of replies in turns; None: any text."""
         self.watches_text = True
         """A reply that repeats itself is cut."""
         self.endpoints = KeptEndpoints(conversation, endpoints)
@@ -204,6 +206,7 @@ class ModelCalls:
             tools=(*self.tools, *self.web_tools(state.model)),
             messages=prompt.with_breakpoints(messages),
             estimated_tokens=estimate,
+            answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
             effort="low" if state.low_effort and self._catalogue.card(state.model).takes_effort else None,
         )
         signals.reconnect.clear()
@@ -240,6 +243,16 @@ class ModelCalls:
         if not self._catalogue.card(model).takes_web:
             return ()
         return self._web().tools(newest=self._catalogue.knows(model))
+
+    def takes_format(self, model: str) -> bool:
+        """Whether `model` can be asked for a form of its answers other than in words, as far as is known."""
+        return self._catalogue.card(model).takes_format and self._catalogue.knows(model)
+
+    def drop_format(self, model: str) -> bool:
+        """Ask `model` for no form of its answers from now on; True when it was asked for one so far."""
+        asked = self.answer_format is not None and self.takes_format(model)
+        self._catalogue.without_format(model)
+        return asked
 
     def drop_web(self, model: str) -> bool:
         """Ask `model` without web search and fetch from now on; True when it was asked with them so far."""

@@ -42,6 +42,8 @@ class ModelCard:
     """Takes `output_config.effort`, and has a higher one than "low" when a request names none."""
     takes_web: bool = True
     """Takes the server's own tools for web search and fetch, as far as is known."""
+    takes_format: bool = True
+    """Takes `output_config.format`, as far as is known."""
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
 
@@ -141,6 +143,7 @@ class Catalogue:
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
                 thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
                 takes_web=old.takes_web and new.takes_web,
+                takes_format=old.takes_format and new.takes_format,
             )
 
     def correct(self, model: str, *, window: int | None = None, max_output: int | None = None) -> ModelCard:
@@ -162,6 +165,10 @@ class Catalogue:
         card = self.card(model)
         self._learned[model] = replace(card, takes_web=False)
         return card.takes_web
+
+    def without_format(self, model: str) -> None:
+        """Note that `model` takes no `output_config.format`."""
+        self._learned[model] = replace(self.card(model), takes_format=False)
 
     def price(self, model: str) -> Price | None:
         """What `model` costs; None where nobody has said. A new point release is not taken to cost what others do."""

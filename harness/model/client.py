@@ -42,6 +42,8 @@ class ModelRequest:
     thinking: Json | None = None
     effort: str | None = None
     """None: the model's own."""
+    answer_format: Json | None = None
+    """The form that the answer has to have; None: any."""
 
     def body(self) -> Json:
         """The JSON that is sent. What is empty is left out."""
@@ -57,8 +59,9 @@ class ModelRequest:
             body["tools"] = list(self.tools)
         if self.thinking is not None:
             body["thinking"] = self.thinking
-        if self.effort is not None:
-            body["output_config"] = {"effort": self.effort}
+        config = {"effort": self.effort, "format": self.answer_format}
+        if given := {name: value for name, value in config.items() if value is not None}:
+            body["output_config"] = given
         return body
 
 
@@ -262,8 +265,17 @@ def without_cache_marks(value: Any) -> Any:
 
 def _card(known: "ModelCard", entry: Json) -> "ModelCard":
     window, max_output = entry.get("max_input_tokens"), entry.get("max_tokens")
+    capabilities = entry.get("capabilities")
+    stated = capabilities if isinstance(capabilities, dict) else {}
     return replace(
         known,
+        takes_web=known.takes_web and _supported(stated.get("server_tools")),
+        takes_format=known.takes_format and _supported(stated.get("structured_outputs")),
         window=window if isinstance(window, int) and window > 0 else known.window,
         max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
     )
+
+
+def _supported(capability: object) -> bool:
+    """False where the server says that a model has not got it; it may say nothing."""
+    return not (isinstance(capability, dict) and capability.get("supported") is False)

@@ -114,6 +114,13 @@ _CACHE_MARKS = (
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
 )
 
+_ANSWER_FORMAT = (
+    r"output_config(?:\.format)?\b.{0,80}(?:extra inputs|not (?:permitted|supported|allowed)|unsupported|unknown)",
+    r"output_config\.format\.schema\b",
+    r"\bun(?:supported|known|recognized|expected)\b.{0,60}output_config",
+    r"(?:structured outputs?|output format|json_schema).{0,40}\b(?:not (?:supported|available)|unsupported)",
+    r"schema is too complex",
+)
 _WEB = r"web[ _](?:search|fetch)(?:_\d{8})?"
 _SERVER_TOOLS = (
     # Anthropic: a tag that this version does not know, a model without the tool, an organization that has it off
@@ -145,6 +152,7 @@ _TABLE = tuple(
         (FaultKind.BILLING, _BILLING),
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
+        (FaultKind.ANSWER_FORMAT, _ANSWER_FORMAT),
         (FaultKind.SERVER_TOOLS, _SERVER_TOOLS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),

@@ -35,6 +35,7 @@ class Mending(StrEnum):
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_SERVER_TOOLS = "drop_server_tools"
+    DROP_FORMAT = "drop_format"
     RELOAD_KEY = "reload_key"
     LOWER_CAP = "lower_cap"
 

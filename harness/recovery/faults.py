@@ -56,6 +56,8 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
         case Response.DROP_SERVER_TOOLS:
             return _mend(state, fault, OneOff.DROP_SERVER_TOOLS, Mending.DROP_SERVER_TOOLS)
+        case Response.DROP_FORMAT:
+            return _mend(state, fault, OneOff.DROP_FORMAT, Mending.DROP_FORMAT)
         case Response.RELOAD_KEY:
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.CUT_SHORT:

@@ -20,6 +20,7 @@ class OneOff(StrEnum):
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_SERVER_TOOLS = "drop_server_tools"
+    DROP_FORMAT = "drop_format"
     RELOAD_KEY = "reload_key"
     EMPTY_REPLY = "empty_reply"
     LOWER_EFFORT = "lower_effort"

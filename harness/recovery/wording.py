@@ -28,6 +28,7 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
         FaultKind.CACHE_MARKS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends",
         FaultKind.SERVER_TOOLS: "switch web_search and web_fetch off",
+        FaultKind.ANSWER_FORMAT: "use a simpler schema, or another model with --model",
         FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
 )

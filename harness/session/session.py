@@ -20,6 +20,7 @@ from harness.events import (
     DispatchLimits,
     Event,
     HealthRow,
+    Json,
     PauseReport,
     PlanItem,
     RolledBack,
@@ -130,6 +131,10 @@ class Session:
         """Begin to get ready for the first turn, which would do it otherwise: start the practice server if it is to
         answer, import the SDK in the background. For a session that was opened with warm=False."""
         await self._agent.open()
+
+    def answer_with(self, answer_format: Json | None) -> bool:
+        """Ask for answers in this output format; False: it has to be asked for in the prompt (`Agent.answer_with`)."""
+        return self._agent.answer_with(answer_format)
 
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
