@@ -35,7 +35,7 @@ from harness.ui.stuck_report import stuck_lines
 from harness.visible import counted, visible
 
 if TYPE_CHECKING:
-    from harness.model.answer_schema import AnswerSchema
+    from harness.session.answer_schema import AnswerSchema
 
 SUBTYPES = {
     TransitionCode.COMPLETED: "success",
@@ -147,7 +147,7 @@ class _Structured:
 
 
 def _structured(schema: "AnswerSchema", ends: Sequence[TurnEnded]) -> _Structured:
-    from harness.model.answer_schema import Misfit
+    from harness.session.answer_schema import Misfit
 
     if ends[-1].code is not TransitionCode.COMPLETED:
         return _Structured(why="the turn ended before it")

@@ -90,7 +90,7 @@ def _headless(options: Namespace, loaded: "Loaded", reread: "partial[Settings]",
 
     schema = None
     if options.json_schema is not None:
-        from harness.model.answer_schema import AnswerSchema
+        from harness.session.answer_schema import AnswerSchema
 
         schema = AnswerSchema.load(Path(options.json_schema).expanduser())
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
