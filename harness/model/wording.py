@@ -133,6 +133,11 @@ _SERVER_TOOLS = (
     r"\b(?:un(?:supported|known)|invalid) tool type\b",
 )
 
+_CACHE_DIAGNOSTICS = (
+    r"\bdiagnostics\b.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected))",
+    r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}\bdiagnostics\b",
+)
+
 _MODEL = (
     r"^model: \S+$",
     r"model [`'\"]?[\w./:@-]+[`'\"]? (?:does not exist|was not found|not found|is not available)",
@@ -154,6 +159,7 @@ _TABLE = tuple(
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
         (FaultKind.ANSWER_FORMAT, _ANSWER_FORMAT),
         (FaultKind.SERVER_TOOLS, _SERVER_TOOLS),
+        (FaultKind.CACHE_DIAGNOSTICS, _CACHE_DIAGNOSTICS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),
     )

@@ -36,6 +36,7 @@ class Mending(StrEnum):
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_SERVER_TOOLS = "drop_server_tools"
     DROP_FORMAT = "drop_format"
+    DROP_DIAGNOSTICS = "drop_diagnostics"
     RELOAD_KEY = "reload_key"
     LOWER_CAP = "lower_cap"
 

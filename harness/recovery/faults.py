@@ -58,6 +58,8 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.DROP_SERVER_TOOLS, Mending.DROP_SERVER_TOOLS)
         case Response.DROP_FORMAT:
             return _mend(state, fault, OneOff.DROP_FORMAT, Mending.DROP_FORMAT)
+        case Response.DROP_DIAGNOSTICS:
+            return _mend(state, fault, OneOff.DROP_DIAGNOSTICS, Mending.DROP_DIAGNOSTICS)
         case Response.RELOAD_KEY:
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.CUT_SHORT:

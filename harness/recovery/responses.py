@@ -23,6 +23,7 @@ class Response(StrEnum):
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
     DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"
     DROP_FORMAT = "leave out the output format, here and in all later requests to the model"
+    DROP_DIAGNOSTICS = "do not ask why the cache missed, here and in all later requests to the server"
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
     CUT_SHORT = "keep what came before, and ask to go on without repeating it"
@@ -52,6 +53,7 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
         FaultKind.SERVER_TOOLS: Response.DROP_SERVER_TOOLS,
         FaultKind.ANSWER_FORMAT: Response.DROP_FORMAT,
+        FaultKind.CACHE_DIAGNOSTICS: Response.DROP_DIAGNOSTICS,
         FaultKind.REFUSAL: Response.SWITCH_ONCE,
         FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,
         FaultKind.REPETITION: Response.CUT_SHORT,

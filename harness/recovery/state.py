@@ -21,6 +21,7 @@ class OneOff(StrEnum):
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_SERVER_TOOLS = "drop_server_tools"
     DROP_FORMAT = "drop_format"
+    DROP_DIAGNOSTICS = "drop_diagnostics"
     RELOAD_KEY = "reload_key"
     EMPTY_REPLY = "empty_reply"
     LOWER_EFFORT = "lower_effort"

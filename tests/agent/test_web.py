@@ -293,9 +293,8 @@ async def test_a_summary_and_a_cut_of_a_history_with_searches_are_valid(tmp_path
 
 
 async def test_an_overflow_behind_a_search_is_cut_and_goes_on(tmp_path: Path) -> None:
-    searched = entry(
-        {"type": "text", "text": " ".join(f"fact {n} is {n * n}" for n in range(2_000))}, SEARCH, FOUND, CITED
-    )
+    many = {**FOUND, "content": FOUND["content"] * 100}
+    searched = entry({"type": "text", "text": "Looking."}, SEARCH, many, CITED)
     no_summary = '\n[[reply]]\nwhen = { purpose = "summary" }\nstatus = 400\nmessage = "no"\ntimes = "forever"\n'
     script = no_summary + searched + too_long() + says("Short.")
     async with stage(tmp_path, script, web_search=True) as here:

@@ -60,6 +60,7 @@ POSTS_UNTIL_THE_END = {
     Kind.CACHE_MARKS: (2, Code.API_ERROR),
     Kind.ANSWER_FORMAT: (2, Code.API_ERROR),
     Kind.SERVER_TOOLS: (2, Code.API_ERROR),
+    Kind.CACHE_DIAGNOSTICS: (2, Code.API_ERROR),
     Kind.AUTH: (2, Code.API_ERROR),
     Kind.HISTORY_INVALID: (2, Code.API_ERROR),
     Kind.SIGNATURE: (2, Code.API_ERROR),

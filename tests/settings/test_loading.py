@@ -88,8 +88,12 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "cache_ttl": "1h",
     "web_allowed_domains": "docs.python.org, example.com/blog",
     "web_blocked_domains": "x.example",
+    "endpoint": "vertex",
+    "key_header": "x-api-key",
+    "headers": "X-Team: blue",
 }
 
 
