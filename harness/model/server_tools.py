@@ -16,7 +16,7 @@ _NEWEST = {SEARCH: "web_search_20260318", FETCH: "web_fetch_20260318"}
 """Types that every model of Anthropic takes. From `_20260209` on results may be filtered by code that the model writes;
 `allowed_callers` leaves that out, so that no code is run and no container has to be kept."""
 _OLDEST = {SEARCH: "web_search_20250305", FETCH: "web_fetch_20250910"}
-"""Types for a model that nobody knows: what gateways and cloud platforms took first."""
+"""Types for unknown models: those that gateways and cloud platforms adopted first."""
 LONGEST = 200
 """Characters of a query or an address in one line."""
 
@@ -88,7 +88,7 @@ def pages_of(result: Block) -> tuple[Source, ...]:
 
 
 def outcome_of(result: Block) -> str:
-    """What came of a call of a server tool, in a few words: "3 results", "1 page", "max_uses_exceeded"."""
+    """The result of a server tool in a few words: "3 results", "1 page", "max_uses_exceeded"."""
     if error := error_of(result):
         return error
     if str(result.get("type")).startswith(FETCH):
@@ -98,7 +98,7 @@ def outcome_of(result: Block) -> str:
 
 
 def cited(content: Iterable[Block], seen: Iterable[Block]) -> tuple[Source, ...]:
-    """The pages that texts cite, each once, in order. `seen` are the blocks in which their results may stand."""
+    """The pages that texts cite, each once, in order. `seen` are the blocks that may hold their results."""
     pages = tuple(page for block in seen if is_server_result(block) for page in pages_of(block))
     found: dict[str, Source] = {}
     for block in content:
@@ -129,7 +129,7 @@ def _sources(items: Sequence[object]) -> tuple[Source, ...]:
 def in_words(block: Block) -> Block:
     """A block of a server tool as text that any model can read, and a text without its citations; others as they are.
 
-    The text of a call names what was asked for, that of a result the pages and what a fetched page says.
+    The text of a call holds the query or address, that of a result the pages and the text of a fetched page.
     """
     kind = block.get("type")
     if kind in SERVER_USES:

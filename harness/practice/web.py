@@ -192,7 +192,7 @@ def _words(text: str) -> set[str]:
 
 
 def sealed(url: str) -> str:
-    """What stands for a page in a result, readable for the server only."""
+    """The sealed content of a page in a result, readable for the server only."""
     inside = base64.urlsafe_b64encode(url.encode()).decode()
     return f"{_MARK}{inside}.{sha256(f'practice {inside}'.encode()).hexdigest()[:16]}"
 
@@ -253,7 +253,7 @@ def pages_in(result: Block) -> tuple[Page, ...]:
 
 @dataclass(slots=True)
 class Continued:
-    """A reply that goes on after each result of a server tool, as far as one request takes it."""
+    """A reply in the making: the model behind is asked again after each result of a server tool."""
 
     body: Json
     """The request, with what the reply says so far."""
@@ -347,7 +347,7 @@ def _citation(page: Page) -> Json:
 
 
 def seal_problems(content: Sequence[Block], place: str) -> Iterator[str]:
-    """What was changed about the sealed parts of a message that is sent back."""
+    """Changes to the sealed parts of a message that is sent back."""
     for index, block in enumerate(content):
         if block.get("type") == "web_search_tool_result" and isinstance(block.get("content"), list):
             for number, item in enumerate(block["content"]):
