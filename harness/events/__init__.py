@@ -64,6 +64,7 @@ from harness.events.catalogue import (
     TurnStarted,
     WaitAnswered,
     WaitOffered,
+    WebUsed,
 )
 from harness.events.codec import decode, encode, name_of
 from harness.events.delegating import AgentCreated, AgentEnd, AgentEnded, AgentMoved
@@ -161,6 +162,7 @@ from harness.events.values import (
     Outcome,
     Reply,
     Revision,
+    Source,
     ToolCall,
     ToolOutcome,
     TransitionCode,
@@ -286,6 +288,7 @@ __all__ = [
     "SettingChanged",
     "Severity",
     "SilenceHint",
+    "Source",
     "SpendChanged",
     "StepStarted",
     "StuckReported",
@@ -308,6 +311,7 @@ __all__ = [
     "WalkEnd",
     "WalkEnded",
     "WatchListFull",
+    "WebUsed",
     "WorkAdmitted",
     "WorkDropped",
     "WorkQueued",

@@ -12,6 +12,7 @@ from harness.settings.kinds import (
     Count,
     CountOrNone,
     Dollars,
+    Domains,
     EffortLevel,
     Headers,
     Hooks,
@@ -100,6 +101,16 @@ class Settings(BaseModel):
     memory: Switch = True
     """Let the model keep facts for later sessions: yours in the folder memory of `user_dir`, the project's beside its
     sessions."""
+    web_search: Switch = False
+    """Let the model search the web. The server searches, and each search costs extra (`harness doctor` and /cost)."""
+    web_fetch: Switch = False
+    """Let the model read web pages whose address stands in the conversation. The server fetches them."""
+    web_allowed_domains: Domains = ()
+    """The only domains that search and fetch may use; unset: all. Not together with `web_blocked_domains`."""
+    web_blocked_domains: Domains = ()
+    """Domains that search and fetch never use."""
+    web_max_uses: Count | None = None
+    """Searches, and likewise pages, in one request; unset: as many as the server allows."""
     user_dir: Place | None = None
     """Where your AGENTS.md, skills and memories are; unset: beside your settings. Files of a folder cannot set it."""
     home_dir: Place | None = None
