@@ -141,6 +141,7 @@ from harness.events.health import (
     part_key,
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
+from harness.events.questions import FanOut, QuestionAnswered, QuestionAsked, QuestionOption
 from harness.events.values import (
     OWN_COMMAND,
     Block,
@@ -207,6 +208,7 @@ __all__ = [
     "Failure",
     "FailureCategory",
     "FailureCharged",
+    "FanOut",
     "Fault",
     "FaultKind",
     "FaultOccurred",
@@ -251,6 +253,9 @@ __all__ = [
     "PlanItem",
     "PlanReminded",
     "Projection",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QuestionOption",
     "Rank",
     "RefusalReason",
     "RemovalReason",

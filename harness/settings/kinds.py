@@ -84,6 +84,8 @@ Prices = Annotated[
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
+AskUser = Annotated[Literal["refuse", "first", "off"], Fits('"refuse", "first" or "off"')]
+FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], Fits('"ask", "allow" or "refuse"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 
 

@@ -71,6 +71,8 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 
 SAMPLE = {
     "cascade_probes": "confirm",
+    "ask_user": "first",
+    "fan_out": "allow",
     "call": "off",
     "auto_compact": "no",
     "escape": "no",

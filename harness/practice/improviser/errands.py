@@ -16,6 +16,7 @@ class Errand(StrEnum):
     REMEMBER = "remember something"
     RECALL = "look up what is remembered"
     FORGET = "forget something"
+    ASK = "ask you a question"
 
 
 NAMES: Mapping[Errand, str] = {
@@ -27,6 +28,7 @@ NAMES: Mapping[Errand, str] = {
     Errand.REMEMBER: r"remember|(save|write|add|store|create)_?memor(y|ies)",
     Errand.RECALL: r"recall|(read|search|find|get|load|list)_?memor(y|ies)",
     Errand.FORGET: r"forget|(delete|remove)_?memor(y|ies)",
+    Errand.ASK: r"ask_?(the_?)?(user|human)(_?question)?",
 }
 """How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""
 
@@ -39,6 +41,7 @@ NEEDS: Mapping[Errand, tuple[str, ...]] = {
     Errand.REMEMBER: ("name", "fact"),
     Errand.RECALL: ("query",),
     Errand.FORGET: ("name",),
+    Errand.ASK: ("question",),
 }
 
 FIELDS: Mapping[str, str] = {
@@ -51,6 +54,8 @@ FIELDS: Mapping[str, str] = {
     "summary": r"description|summary",
     "kind": r"type|kind",
     "fact": r"text|content|fact|body|memory",
+    "question": r"question|prompt|message|text",
+    "options": r"options|choices|answers",
     "query": r"query|search|words|question",
     "id": r"((bash|shell|task|command|job)_)?id",
 }

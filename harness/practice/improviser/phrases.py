@@ -102,6 +102,7 @@ WILL_READ_SKILL = Phrase("I read the skill {name}.", "スキル {name} を読み
 WILL_LIST_SKILLS = Phrase("I look which skills there are.", "どんなスキルがあるか確認します。")
 WILL_REMEMBER = Phrase("I keep that for later sessions.", "今後のセッションのために覚えておきます。")
 WILL_RECALL = Phrase("I look what is remembered.", "覚えていることを確認します。")
+WILL_ASK = Phrase("I have a question.", "質問があります。")
 WILL_FORGET = Phrase("I forget {name}.", "{name} を忘れます。")
 WILL_STOP = Phrase("I will end {id}.", "{id} を終了します。")
 
@@ -209,6 +210,8 @@ IN_BACKGROUND = Phrase("In the background:", "バックグラウンドの状態�
 SKILLS = Phrase("These skills there are:", "次のスキルがあります。")
 SKILL_SAYS = Phrase("The skill {name} says:", "スキル {name} の内容です。")
 REMEMBERED = Phrase("I will remember: {fact}", "覚えました: {fact}")
+ANSWERED = Phrase("Your answer: {answer}", "回答: {answer}")
+NOT_ANSWERED = Phrase("There is no answer: {reason}", "回答がありません: {reason}")
 RECALLED = Phrase("This is remembered:", "覚えていることは次のとおりです。")
 NOT_REMEMBERED = Phrase("Nothing is remembered about {about}.", "{about} については何も覚えていません。")
 FORGOTTEN = Phrase(
