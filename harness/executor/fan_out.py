@@ -174,7 +174,7 @@ def question_of(fan_out: FanOut) -> str:
     """The question, with its estimate."""
     cost = "cost unknown" if fan_out.cost_usd is None else f"about {_dollars(fan_out.cost_usd)}"
     basis = (
-        f"by the average of the {_agents(fan_out.measured)} so far"
+        f"at {fan_out.tokens // fan_out.wanted:,} tokens each, the average of the {_agents(fan_out.measured)} so far"
         if fan_out.measured
         else f"assuming {ASSUMED.prompt + ASSUMED.output:,} tokens each"
     )

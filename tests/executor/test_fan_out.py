@@ -162,7 +162,9 @@ async def test_the_estimate_is_the_average_of_those_that_have_ended() -> None:
     await quiet()
     asked = user.asked[-1]
     assert asked.fan_out == FanOut(4, 0, 4, 100, 8_000, 3.0, measured=2)
-    assert "about 8,000 tokens, about $3.00, by the average of the 2 subagents so far" in asked.question
+    assert (
+        "about 8,000 tokens, about $3.00, at 2,000 tokens each, the average of the 2 subagents so far" in asked.question
+    )
 
 
 @pytest.mark.parametrize("measured", [True, False])

@@ -335,7 +335,7 @@ INTENTS: tuple[Intent, ...] = (
     Intent(
         Phrase("be asked a question; behind a colon come two to four answers", "質問を受ける(答えを二つから四つ挙げられる)"),
         ("ask me [a question]: {question}", "ask me {question}"),
-        ("{choices}の(どれ|どちら|どっち)(がいい|にする)か[私に](聞いて|質問して)", "{question}(か|を)[私に](聞いて|質問して)"),
+        ("{choices}の(どれ|どちら|どっち)(がいい|にする)か(聞いて|質問して)", "{question}(か|を)(聞いて|質問して)"),
         Phrase("ask me which colour to use: red, green or blue", "赤、青、緑のどれがいいか聞いて"),
         means.ask,
     ),
