@@ -141,8 +141,8 @@ async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_fort
             "Esc: no answer",
         )
         await terminal.press("Escape")
-        await terminal.sees("0 of 40 agents answered.", "· ready")
+        await terminal.sees("(40 of 40): I was not allowed", "2 requests")
         await terminal.say("use 40 agents to count the lines of notes.md")
         await terminal.sees("start 40 subagents (y)", "Esc: no answer")
         await terminal.type("y")
-        await terminal.sees("40 of 40 agents answered.", "· ready")
+        await terminal.sees("(40 of 40): notes.md has", "82 requests")
