@@ -1,7 +1,7 @@
 """Asks the user before a session starts many subagents; `gate.fan_out` decides when.
 
-The subagents of one reply are started side by side, and each comes here by itself. The first one to come opens the
-question for all of them, and the others wait for the same answer.
+The subagents of one reply start side by side, and each is admitted by itself. The first one opens the question for all
+of them, and the others wait for the same answer.
 """
 
 import asyncio
@@ -152,7 +152,8 @@ class FanOutQuestions:
             case QuestionAsked(call_id=call_id, fan_out=FanOut()):
                 self._asked[call_id] = event
             case QuestionAnswered(call_id=call_id, answer=answer) if asked := self._asked.pop(call_id, None):
-                self._take(asked, yes=answer == asked.options[0].label)
+                if event.by == "user":
+                    self._take(asked, yes=answer == asked.options[0].label)
             case AgentEnded(requests=requests, usage=usage) if requests:
                 self._ended += 1
                 self._tokens += usage.prompt + usage.output

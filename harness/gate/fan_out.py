@@ -7,7 +7,7 @@ agreed is one question, however many it wants:
     yes   agreed = max(all that this makes, 2 × agreed)    few questions: log2(max_agents / free) + 1 at most
     no    nothing of this reply starts; until the next prompt, as many or more are refused without another question
 
-What the question calls `allowed` is the agreed number after a yes, so that nobody agrees to more than is shown.
+The question shows the number that a yes agrees to.
 """
 
 from dataclasses import dataclass
