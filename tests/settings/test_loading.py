@@ -72,6 +72,7 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 SAMPLE = {
     "cascade_probes": "confirm",
     "ask_user": "first",
+    "cache_ttl": "1h",
     "fan_out": "allow",
     "call": "off",
     "auto_compact": "no",
