@@ -71,6 +71,9 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 
 SAMPLE = {
     "cascade_probes": "confirm",
+    "ask_user": "first",
+    "cache_ttl": "1h",
+    "fan_out": "allow",
     "call": "off",
     "effort": "high",
     "auto_compact": "no",
