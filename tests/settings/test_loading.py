@@ -92,7 +92,6 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
-    "cache_ttl": "1h",
     "web_allowed_domains": "docs.python.org, example.com/blog",
     "web_blocked_domains": "x.example",
     "endpoint": "vertex",
