@@ -52,6 +52,8 @@ class TurnBounds:
         if parts.executor.asked_last != model:
             say.emit(ModelSwitched(parts.executor.asked_last, model, "a new turn begins"))
             parts.executor.use_model(model)
+        if problem := parts.calls.effort_problem(model):
+            say.emit(Notice("warning", problem))
         fallbacks = tuple(other for other in self._fallbacks if other != model)
         state = parts.executor.fresh_state(model, fallbacks)
         return Turn(say.turn, state, self._clock.now(), say.spend, say.step)
