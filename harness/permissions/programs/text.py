@@ -316,6 +316,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             "--silent --verbose --zero" + _ABOUT,
             operands=_LIST,
         ),
+        "expr": Program(operands=_TEXT, numbers=True, permutes=False, free=True),
         "basename": Program(flags="az --multiple --zero" + _ABOUT, texts="s --suffix", operands=_TEXT, free=True),
         "dirname": Program(flags="z --zero" + _ABOUT, operands=_TEXT, free=True),
         "df": Program(
