@@ -3,7 +3,20 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from harness.permissions.programs import archives, awk, builtins, development, files, find, git, jq, network, sed, text
+from harness.permissions.programs import (
+    archives,
+    awk,
+    builtins,
+    development,
+    files,
+    find,
+    git,
+    jq,
+    network,
+    sed,
+    system,
+    text,
+)
 from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
 from harness.permissions.shell.words import Simple
 
@@ -19,6 +32,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         **jq.PROGRAMS,
         **network.PROGRAMS,
         **sed.PROGRAMS,
+        **system.PROGRAMS,
         **text.PROGRAMS,
     }
 )

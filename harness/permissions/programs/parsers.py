@@ -10,6 +10,11 @@ from harness.permissions.shell.words import Word, WordKind
 COMMAND, EXECUTE, FOLLOWED, LIST = Role.COMMAND, Role.EXECUTE, Role.FOLLOWED, Role.LIST
 READ, TEXT, TREE, WRITE = Role.READ, Role.TEXT, Role.TREE, Role.WRITE
 
+ABOUT = " --help --version"
+"""Options of nearly every program."""
+TEXTS = (TEXT,)
+LISTS = (LIST,)
+
 Parser = Callable[[Program, tuple[Word, ...]], Parsed | None]
 
 
