@@ -209,10 +209,9 @@ class Executor:
         self.use_model(decision.to_model)
 
     def use_model(self, model: str) -> None:
-        """The next request goes to `model`; thinking of another one cannot be read by it."""
+        """The next request goes to `model`."""
         if model != self.asked_last:
             self.asked_last = model
-            self._conversation.send_plain()
             self._calls.forget_sizes()
 
     async def mend(self, decision: Mend, turn: Turn) -> bool:
@@ -226,13 +225,16 @@ class Executor:
                 if self._connection.client.drop_cache_marks():
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
+            case Mending.DROP_DIAGNOSTICS:
+                self._connection.client.drop_diagnostics()
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:
                 conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
             case Mending.STRIP_THINKING:
-                conversation.send_plain(always=True)
-                return history.without_thinking(messages) != messages
+                if history.without_thinking(messages) == messages:
+                    return False
+                conversation.omit_thinking(decision.reason, always=True)
             case Mending.STRIP_MEDIA:
                 without = history.without_media(messages)
                 if without == messages:

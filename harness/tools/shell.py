@@ -27,6 +27,9 @@ SECRETS = (
     "ANTHROPIC_CUSTOM_HEADERS",
     "HARNESS_API_KEY",
     "HARNESS_AUTH_TOKEN",
+    "HARNESS_HEADERS",
+    "ANTHROPIC_FOUNDRY_API_KEY",
+    "AWS_BEARER_TOKEN_BEDROCK",
 )
 """A command does not get what pays for the model: `env` would write it into the history and the journal."""
 CRASHES = frozenset(
