@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from harness.events import Usage
 from harness.model.prices import Price, price_of
+from harness.model.retirement import RETIRES, Retirement, warning
 
 
 class Thinking(StrEnum):
@@ -42,6 +43,8 @@ class ModelCard:
     """Takes `output_config.effort`, and has a higher one than "low" when a request names none."""
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
+    retirement: Retirement | None = None
+    """None: no end is known."""
 
 
 def _large(id: str, thinking: Thinking, token_ratio: float = 1.5, *, thinks: bool = True) -> ModelCard:
@@ -81,6 +84,9 @@ _PROVIDER_PREFIX = re.compile(r"^(?:[a-z]{2,6}\.)?anthropic\.")
 _VERSION_SUFFIX = re.compile(r"(?:[-@]\d{8})?(?:-latest)?(?:-v\d+)?(?::\d+)?(?:@default)?(?:\[1m\])?$")
 
 
+_FAMILY = re.compile(r"claude-(?:\d+-)*([a-z]+)")
+
+
 def family_name(model: str) -> str:
     """The plain name in a model id: without provider, region, date and version.
 
@@ -107,7 +113,15 @@ def known_card(model: str) -> ModelCard:
     name = family_name(model)
     matches = [card for card in KNOWN if name == card.id or name.startswith(card.id + "-")]
     card = max(matches, key=lambda card: len(card.id), default=UNKNOWN_MODEL)
-    return replace(card, id=model)
+    on = RETIRES.get(name)
+    return replace(card, id=model, retirement=None if on is None else Retirement(on))
+
+
+def successor_of(model: str) -> str | None:
+    """The newest known model of the same family; None where there is none."""
+    family = _FAMILY.match(family_name(model))
+    newest = model_named(family[1]) if family is not None else model
+    return newest if newest.startswith("claude-") and newest != family_name(model) else None
 
 
 class Catalogue:
@@ -127,7 +141,7 @@ class Catalogue:
 
     def knows(self, model: str) -> bool:
         """Whether the card of `model` is more than a careful guess."""
-        return model in self._learned or replace(known_card(model), id="") != UNKNOWN_MODEL
+        return model in self._learned or replace(known_card(model), id="", retirement=None) != UNKNOWN_MODEL
 
     def update(self, cards: Iterable[ModelCard]) -> None:
         """Take over what the models endpoint says. What it leaves out stays as known."""
@@ -138,6 +152,7 @@ class Catalogue:
                 window=new.window if new.window > 0 else old.window,
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
                 thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
+                retirement=new.retirement or old.retirement,
             )
 
     def correct(self, model: str, *, window: int | None = None, max_output: int | None = None) -> ModelCard:
@@ -153,6 +168,10 @@ class Catalogue:
         card = replace(card, max_output=min(card.max_output, card.window))
         self._learned[model] = card
         return card
+
+    def warning(self, model: str, now: float) -> str | None:
+        """The sentence about a model that ends soon or has ended; `now` is Unix time in seconds."""
+        return warning(model, self.card(model).retirement, now, successor_of(model))
 
     def price(self, model: str) -> Price | None:
         """What `model` costs; None where nobody has said. A new point release is not taken to cost what others do."""

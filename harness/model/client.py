@@ -15,6 +15,7 @@ from harness.model.classify import classify
 from harness.model.endpoint import Endpoint
 from harness.model.exchange import PATH, Exchange, fault_of
 from harness.model.patience import Ended, Patience
+from harness.model.retirement import retirement_in
 from harness.model.sdk import Line, LineBuilder
 from harness.model.watchdog import Watchdog, WatchLimits
 from harness.secret import MASK
@@ -268,4 +269,5 @@ def _card(known: "ModelCard", entry: Json) -> "ModelCard":
         known,
         window=window if isinstance(window, int) and window > 0 else known.window,
         max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
+        retirement=retirement_in(entry) or known.retirement,
     )
