@@ -9,13 +9,12 @@ from functools import partial
 
 from harness import __version__, journal
 from harness.agent import Agent
-from harness.assembly import retirements, secrets_of
-from harness.clock import Clock, SystemClock
+from harness.assembly import secrets_of
+from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.errors import JournalError
 from harness.events import (
     Event,
-    Notice,
     SessionResumed,
     SessionStarted,
     SettingChanged,
@@ -172,8 +171,6 @@ async def open_session(
         agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program
     agent.dispatching.announce()
     agent.escaping.announce()
-    for text in retirements(settings, clock or SystemClock()):
-        conversation.emit(Notice("warning", text))
     return Session(agent, kept.path, recorder, state, skipped)
 
 

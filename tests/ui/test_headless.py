@@ -109,6 +109,13 @@ async def test_stream_json_is_every_event_and_the_result_last(place: Place) -> N
     assert "ANTHROPIC_API_KEY" in sentence
 
 
+async def test_a_model_that_ends_is_named_on_standard_error(place: Place) -> None:
+    async with server(HELLO) as standing:
+        ended = await answered(at(place, standing), "hi", model="claude-opus-4-0")
+    assert (ended.out, ended.code) == ("Hello, 世界.\n", 0)
+    assert ended.err.startswith("claude-opus-4-0 was to be retired on 2026-06-15")
+
+
 async def test_a_limit_keeps_the_text_and_exits_with_3(place: Place) -> None:
     call = 'text = "Looking."\ntools = [ { name = "glob", input = { pattern = "*" } } ]'
     async with server(f"[[reply]]\n{call}\n", "repeat") as standing:
