@@ -35,7 +35,7 @@ from harness.recovery import RecoveryLimits
 from harness.recovery.compaction import CompactAt
 from harness.secret import Secret
 from harness.settings import Settings, load
-from harness.skills import Skill, SkillBook, catalogue_text, skill_tool
+from harness.skills import SkillBook, skill_tool
 from harness.tools.background import Background
 from harness.tools.shell import SECRETS
 from harness.tools.tool import Tool
@@ -224,22 +224,22 @@ def prompt_sections(
     *,
     hired: bool = False,
     instructions: Sequence[Instructions] = (),
-    skills: Sequence[Skill] = (),
+    skills: str = "",
     memory: str = "",
     role: str = "",
 ) -> tuple[Section, ...]:
     """The parts of the system prompt, which stay the same for the whole session.
 
     `hired`: of an agent that works for another. `instructions` are the files that were read when it began,
-    `skills` what its tool skill can read, `memory` the index of what is remembered, `role` what the file of its kind
-    of agent says.
+    `skills` the catalogue of what its tool skill can read, `memory` the index of what is remembered, `role` what the
+    file of its kind of agent says.
     """
     sections = agent_sections if hired else standard_sections
     made = sections(
         settings.workspace,
         sys.platform,
         instructions=instruction_text(instructions),
-        skills=catalogue_text(skills),
+        skills=skills,
         memory=memory,
     )
     return (*made, Section("role", role)) if role else made

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.events import Block, Event, Fault, FaultKind, Json, Message, Outcome
 from harness.masking import SHORTEST_SECRET
 from harness.model.classify import classify
-from harness.model.endpoint import Endpoint
+from harness.model.endpoint import Endpoint, Platform
 from harness.model.exchange import PATH, Exchange, fault_of
 from harness.model.patience import Ended, Patience
 from harness.model.retirement import retirement_in
@@ -43,6 +43,8 @@ class ModelRequest:
     thinking: Json | None = None
     effort: str | None = None
     """None: the model's own."""
+    previous_message: str = ""
+    """Id of the reply to the request before, for the server to say why the cache missed; empty: there is none."""
 
     def body(self) -> Json:
         """The JSON that is sent. What is empty is left out."""
@@ -60,6 +62,7 @@ class ModelRequest:
             body["thinking"] = self.thinking
         if self.effort is not None:
             body["output_config"] = {"effort": self.effort}
+        body["diagnostics"] = {"previous_message_id": self.previous_message or None}
         return body
 
 
@@ -92,6 +95,7 @@ class ModelClient:
         self._building: Future[Line] | None = None
         self._line: Line | None = None
         self._cache_marks = True
+        self._diagnostics = endpoint.platform is Platform.ANTHROPIC  # not known to be taken elsewhere
 
     @property
     def remote(self) -> bool:
@@ -154,6 +158,8 @@ class ModelClient:
         try:
             patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect, enough)
             body = request.body() if self._cache_marks else without_cache_marks(request.body())
+            if not self._diagnostics:
+                del body["diagnostics"]
             exchange = Exchange(line, body, emit, patience)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Ended):
@@ -166,6 +172,11 @@ class ModelClient:
     def drop_cache_marks(self) -> bool:
         """Send no `cache_control` from now on; True when it was sent so far."""
         dropped, self._cache_marks = self._cache_marks, False
+        return dropped
+
+    def drop_diagnostics(self) -> bool:
+        """Do not ask why the cache missed from now on; True when that was asked so far."""
+        dropped, self._diagnostics = self._diagnostics, False
         return dropped
 
     async def models(self) -> "tuple[ModelCard, ...]":

@@ -111,6 +111,11 @@ _CACHE_MARKS = (
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
 )
 
+_CACHE_DIAGNOSTICS = (
+    r"\bdiagnostics\b.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected))",
+    r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}\bdiagnostics\b",
+)
+
 _MODEL = (
     r"^model: \S+$",
     r"model [`'\"]?[\w./:@-]+[`'\"]? (?:does not exist|was not found|not found|is not available)",
@@ -130,6 +135,7 @@ _TABLE = tuple(
         (FaultKind.BILLING, _BILLING),
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
+        (FaultKind.CACHE_DIAGNOSTICS, _CACHE_DIAGNOSTICS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),
     )

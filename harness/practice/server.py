@@ -26,7 +26,7 @@ from harness.practice.ordering import Order
 from harness.practice.orders import Orders
 from harness.practice.playback import Playback
 from harness.practice.preparing import prepare
-from harness.practice.prompt_cache import PromptCache
+from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
 from harness.practice.replies import Brain, ScriptedReply
 from harness.practice.reply_form import reply_to, shows_thinking, thinks_about
 from harness.practice.reply_size import rest_of, sized
@@ -67,6 +67,7 @@ class PracticeServer(Listener):
         self._playback = Playback(self._script, self._rules.profile)
         self._counter = tokens or ByteCounter()
         self._cache = PromptCache(clock)
+        self._diagnosis = CacheDiagnosis()
         self._requests: deque[RecordedRequest] = deque(maxlen=remember)
         self._on_exchange = on_exchange
         self.orders = Orders()
@@ -178,7 +179,8 @@ class PracticeServer(Listener):
             )
         reply = self._sized(reply, recorded)
         lookup = self._cache.look_up(body, self._model(body), self._counter)
-        prepared = prepare(reply, body, self._counter, lookup.use)
+        prepared = prepare(reply, body, self._counter, lookup.use, self._diagnosis.compare(body, lookup))
+        self._diagnosis.remember(prepared.envelope.message_id, body, lookup)
         streamed = body.get("stream") is True
         return await answer.play(prepared, fault, streamed=streamed, begun=lambda: self._cache.write(lookup))
 

@@ -39,6 +39,7 @@ class Envelope:
     input_tokens: int
     output_tokens: int
     cache: CacheUse = UNCACHED
+    diagnostics: Json | None = None
     signatures: tuple[str, ...] = ()
     """One for each part of the reply; empty where there is none."""
 
@@ -94,6 +95,7 @@ def _opening(envelope: Envelope) -> Json:
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
+        "diagnostics": envelope.diagnostics,
         "usage": _usage(envelope, 1) | {"service_tier": "standard"},
     }
 

@@ -5,6 +5,8 @@ from types import MappingProxyType
 
 from harness.events import FaultKind
 
+_ANOTHER_SERVER = "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends"
+
 _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
     {
         FaultKind.OVERLOADED: "try again later with /retry, or use another model with /model",
@@ -26,7 +28,8 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: "choose another one with --model or /model",
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
-        FaultKind.CACHE_MARKS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends",
+        FaultKind.CACHE_MARKS: _ANOTHER_SERVER,
+        FaultKind.CACHE_DIAGNOSTICS: _ANOTHER_SERVER,
         FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
 )

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.model.endpoint import KeyHeader, Platform
 from harness.settings.kinds import (
+    CacheTtl,
     Call,
     CascadeProbes,
     Count,
@@ -144,6 +145,9 @@ class Settings(BaseModel):
     continuations: CountOrNone = 3
     """Times a reply that is cut off even so is continued."""
 
+    cache_ttl: CacheTtl = "5m"
+    """How long the prompt cache keeps system prompt and tools after a request: 5 minutes, or 1 hour ("1h"), which costs
+    2 times the input price to write instead of 1.25 and pays off when you think longer than 5 minutes."""
     auto_compact: Switch = True
     """Shorten the history when it grows too long. Off: it is never shortened unless you ask with /compact."""
     compact_at: Size = 200_000

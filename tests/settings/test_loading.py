@@ -88,6 +88,7 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "cache_ttl": "1h",
     "endpoint": "vertex",
     "key_header": "x-api-key",
     "headers": "X-Team: blue",
