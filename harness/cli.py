@@ -126,6 +126,7 @@ def agent_parser() -> "ArgumentParser":
         dest="print",
     )
     add("--output-format", choices=("text", "json", "stream-json"), help="with -p: what standard output holds")
+    add("--json-schema", metavar="FILE", help="with -p: the answer is JSON that fits the schema in FILE")
     add("-m", "--model", metavar="NAME", help="the model that answers")
     add(
         "--fallback-model",

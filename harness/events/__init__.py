@@ -64,6 +64,7 @@ from harness.events.catalogue import (
     TurnStarted,
     WaitAnswered,
     WaitOffered,
+    WebUsed,
 )
 from harness.events.codec import decode, encode, name_of
 from harness.events.delegating import AgentCreated, AgentEnd, AgentEnded, AgentMoved
@@ -144,6 +145,7 @@ from harness.events.health import (
     part_key,
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
+from harness.events.questions import FanOut, QuestionAnswered, QuestionAsked, QuestionOption
 from harness.events.values import (
     ATTACHMENT,
     OWN_COMMAND,
@@ -161,6 +163,7 @@ from harness.events.values import (
     Outcome,
     Reply,
     Revision,
+    Source,
     ToolCall,
     ToolOutcome,
     TransitionCode,
@@ -220,6 +223,7 @@ __all__ = [
     "Failure",
     "FailureCategory",
     "FailureCharged",
+    "FanOut",
     "Fault",
     "FaultKind",
     "FaultOccurred",
@@ -266,6 +270,9 @@ __all__ = [
     "PlanReminded",
     "Projection",
     "PromptListsRead",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QuestionOption",
     "Rank",
     "RefusalReason",
     "RemovalReason",
@@ -286,6 +293,7 @@ __all__ = [
     "SettingChanged",
     "Severity",
     "SilenceHint",
+    "Source",
     "SpendChanged",
     "StepStarted",
     "StuckReported",
@@ -308,6 +316,7 @@ __all__ = [
     "WalkEnd",
     "WalkEnded",
     "WatchListFull",
+    "WebUsed",
     "WorkAdmitted",
     "WorkDropped",
     "WorkQueued",

@@ -48,6 +48,10 @@ class ModelCard:
     """Thinks when a request says nothing about thinking."""
     efforts: tuple[Effort, ...] | None = None
     """Levels of `output_config.effort` that it takes, the least first; empty: it takes none, None: not known."""
+    takes_web: bool = True
+    """Takes the server's own tools for web search and fetch, as far as is known."""
+    takes_format: bool = True
+    """Takes `output_config.format`, as far as is known."""
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
     retirement: Retirement | None = None
@@ -194,6 +198,8 @@ class Catalogue:
                 retirement=new.retirement or old.retirement,
                 thinks=old.thinks if new.thinking is Thinking.UNKNOWN else new.thinks,
                 efforts=old.efforts if new.efforts is None else new.efforts,
+                takes_web=old.takes_web and new.takes_web,
+                takes_format=old.takes_format and new.takes_format,
             )
 
     def correct(self, model: str, *, window: int | None = None, max_output: int | None = None) -> ModelCard:
@@ -213,6 +219,16 @@ class Catalogue:
     def warning(self, model: str, now: float) -> str | None:
         """The sentence about a model that ends soon or has ended; `now` is Unix time in seconds."""
         return warning(model, self.card(model).retirement, now, successor_of(model))
+
+    def without_web(self, model: str) -> bool:
+        """Note that `model` takes no web search and fetch; False: that was known."""
+        card = self.card(model)
+        self._learned[model] = replace(card, takes_web=False)
+        return card.takes_web
+
+    def without_format(self, model: str) -> None:
+        """Note that `model` takes no `output_config.format`."""
+        self._learned[model] = replace(self.card(model), takes_format=False)
 
     def price(self, model: str) -> Price | None:
         """What `model` costs; None where nobody has said. A new point release is not taken to cost what others do."""
@@ -241,6 +257,8 @@ def described_card(known: ModelCard, entry: Json) -> ModelCard:
         max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
         efforts=known.efforts if efforts is None else efforts,
         retirement=retirement_in(entry) or known.retirement,
+        takes_web=known.takes_web and not _refused(capabilities.get("server_tools")),
+        takes_format=known.takes_format and not _refused(capabilities.get("structured_outputs")),
     )
     if thinking is Thinking.UNKNOWN:
         return card
@@ -248,9 +266,14 @@ def described_card(known: ModelCard, entry: Json) -> ModelCard:
     return replace(card, thinking=thinking, thinks=thinks)
 
 
+def _refused(capability: object) -> bool:
+    """The server says that a model has not got it; it may say nothing."""
+    return isinstance(capability, dict) and capability.get("supported") is False
+
+
 def _thinking_of(capability: object) -> Thinking:
     types = capability.get("types") if isinstance(capability, dict) else None
-    if isinstance(capability, dict) and capability.get("supported") is False:
+    if _refused(capability):
         return Thinking.NONE
     if not isinstance(types, dict):
         return Thinking.UNKNOWN

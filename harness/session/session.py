@@ -24,6 +24,7 @@ from harness.events import (
     Effort,
     Event,
     HealthRow,
+    Json,
     PauseReport,
     PlanItem,
     RolledBack,
@@ -156,6 +157,10 @@ class Session:
         answer, import the SDK in the background. For a session that was opened with warm=False."""
         await self._agent.open()
 
+    def answer_with(self, answer_format: Json | None) -> bool:
+        """Ask for answers in this output format; False: it has to be asked for in the prompt (`Agent.answer_with`)."""
+        return self._agent.answer_with(answer_format)
+
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
         return self._agent.run(prompt)
@@ -167,7 +172,7 @@ class Session:
 
     def run_command(self, command: CommandFile, arguments: str) -> AsyncGenerator[Event, None]:
         """Take the prompt of a command, with its model and with no other tools than its own, as `run` does."""
-        named = None if command.tools is None else tools_named(command.tools, self._agent.toolbox.names)
+        named = None if command.tools is None else tools_named(command.tools, self._agent.tool_names)
         model = model_named(command.model) if command.model else ""
         return self._agent.run(command.text(arguments), model=model, only=None if named is None else named.tools)
 
