@@ -153,7 +153,7 @@ class ModelClient:
         try:
             patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect, enough)
             body = request.body() if self._cache_marks else without_cache_marks(request.body())
-            exchange = Exchange(line, body, emit, patience)
+            exchange = Exchange(line, body, emit, patience, self._clock)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Ended):
                 outcome = exchange.given_up(outcome)

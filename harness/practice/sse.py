@@ -39,6 +39,8 @@ class Envelope:
     input_tokens: int
     output_tokens: int
     cache: CacheUse = UNCACHED
+    thinking_tokens: int = 0
+    """Of the output tokens."""
     signatures: tuple[str, ...] = ()
     """One for each part of the reply; empty where there is none."""
 
@@ -99,6 +101,7 @@ def _opening(envelope: Envelope) -> Json:
 
 
 def _usage(envelope: Envelope, output_tokens: int) -> Json:
+    thinking = min(envelope.thinking_tokens, output_tokens)
     return {
         "input_tokens": envelope.input_tokens,
         "cache_creation_input_tokens": envelope.cache.written,
@@ -108,7 +111,7 @@ def _usage(envelope: Envelope, output_tokens: int) -> Json:
             "ephemeral_1h_input_tokens": envelope.cache.written_1h,
         },
         "output_tokens": output_tokens,
-    }
+    } | ({"output_tokens_details": {"thinking_tokens": thinking}} if thinking else {})
 
 
 def _empty_block(part: Part) -> Block:

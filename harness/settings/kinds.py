@@ -84,7 +84,7 @@ Prices = Annotated[
 ]
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
-EffortLevel = Annotated[Effort, Fits(", ".join(f'"{level}"' for level in Effort))]
+EffortLevel = Annotated[Effort, Fits('"low", "medium", "high", "xhigh" or "max"')]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 
