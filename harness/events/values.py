@@ -95,6 +95,8 @@ class FaultKind(StrEnum):
     """Something answers there, but not the Messages API."""
     CACHE_MARKS = "cache_marks"
     """The server takes no `cache_control`."""
+    REPLY_SETTINGS = "reply_settings"
+    """The server takes no `thinking` or `output_config.effort`, or not as they were sent."""
     REFUSAL = "refusal"
     MALFORMED_RESPONSE = "malformed_response"
     REPETITION = "repetition"

@@ -227,6 +227,11 @@ class Executor:
                 if self._connection.client.drop_cache_marks():
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
+            case Mending.DROP_REPLY_SETTINGS:
+                if not self._calls.drop_reply_settings(turn.state):
+                    return False
+                text = "refuses what was said of thinking and effort; nothing is said of them from now on"
+                conversation.emit(Notice("warning", f"{turn.state.model} {text}"))
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:

@@ -159,6 +159,8 @@ class Catalogue:
         """
         self._learned: dict[str, ModelCard] = {}
         self._prices = prices
+        self._plain: set[str] = set()
+        """Models that refused what was said of thinking or effort."""
 
     def card(self, model: str) -> ModelCard:
         """The best card for `model`; never fails."""
@@ -172,13 +174,14 @@ class Catalogue:
         """Take over what the models endpoint says. What it leaves out stays as known."""
         for new in cards:
             old = self.card(new.id)
+            says = new.thinking is not Thinking.UNKNOWN and new.id not in self._plain
             self._learned[new.id] = replace(
                 old,
                 window=new.window if new.window > 0 else old.window,
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
-                thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
-                thinks=old.thinks if new.thinking is Thinking.UNKNOWN else new.thinks,
-                efforts=old.efforts if new.efforts is None else new.efforts,
+                thinking=new.thinking if says else old.thinking,
+                thinks=new.thinks if says else old.thinks,
+                efforts=old.efforts if new.efforts is None or new.id in self._plain else new.efforts,
             )
 
     def correct(self, model: str, *, window: int | None = None, max_output: int | None = None) -> ModelCard:
@@ -194,6 +197,12 @@ class Catalogue:
         card = replace(card, max_output=min(card.max_output, card.window))
         self._learned[model] = card
         return card
+
+    def drop_reply_settings(self, model: str) -> None:
+        """The server refused what was said of thinking or effort: `model` takes neither there, to the end of the
+        session. Whether it thinks by itself is as before."""
+        self._plain.add(model)
+        self._learned[model] = replace(self.card(model), thinking=Thinking.UNKNOWN, efforts=())
 
     def price(self, model: str) -> Price | None:
         """What `model` costs; None where nobody has said. A new point release is not taken to cost what others do."""

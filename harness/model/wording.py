@@ -111,6 +111,17 @@ _CACHE_MARKS = (
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
 )
 
+_NOT_TAKEN = (
+    r"(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected|supported)|input should be)"
+)
+_REPLY_SETTINGS = (
+    r"does not support (?:the effort parameter|effort level)",
+    r"adaptive thinking is not supported",
+    rf"^thinking: .{{0,40}}{_NOT_TAKEN}",
+    rf"\bthinking\.(?:type|adaptive|display|enabled|disabled)\b.{{0,60}}{_NOT_TAKEN}",
+    rf"\boutput_config(?:\.effort|\b(?!\.)).{{0,60}}{_NOT_TAKEN}",
+)
+
 _MODEL = (
     r"^model: \S+$",
     r"model [`'\"]?[\w./:@-]+[`'\"]? (?:does not exist|was not found|not found|is not available)",
@@ -131,6 +142,7 @@ _TABLE = tuple(
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
+        (FaultKind.REPLY_SETTINGS, _REPLY_SETTINGS),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),
     )
     for pattern in patterns

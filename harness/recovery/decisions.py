@@ -33,6 +33,7 @@ class Mending(StrEnum):
     STRIP_THINKING = "strip_thinking"
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
+    DROP_REPLY_SETTINGS = "drop_reply_settings"
     RELOAD_KEY = "reload_key"
     LOWER_CAP = "lower_cap"
 

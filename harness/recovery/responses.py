@@ -21,6 +21,7 @@ class Response(StrEnum):
     STRIP_MEDIA = "replace images and documents by text, once"
     STRIP_THINKING = "leave out thinking blocks, once"
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
+    DROP_REPLY_SETTINGS = "say nothing of thinking and effort any more, to this model and for the session"
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
     CUT_SHORT = "keep what came before, and ask to go on without repeating it"
@@ -48,6 +49,7 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: Response.STOP,
         FaultKind.WRONG_ADDRESS: Response.STOP,
         FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
+        FaultKind.REPLY_SETTINGS: Response.DROP_REPLY_SETTINGS,
         FaultKind.REFUSAL: Response.SWITCH_ONCE,
         FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,
         FaultKind.REPETITION: Response.CUT_SHORT,

@@ -26,6 +26,7 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: "choose another one with --model or /model",
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
+        FaultKind.REPLY_SETTINGS: "use another model, or another server with ANTHROPIC_BASE_URL (setting base_url)",
         FaultKind.CACHE_MARKS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends",
         FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
