@@ -185,7 +185,7 @@ class Agent:
         self._connection, self._calls = parts.shared.connection, parts.calls
         self._executor, self._tools, self._own_commands = parts.executor, parts.tools, parts.own_commands
         self.granting, self.permissions = parts.shared.granting, parts.shared.granting.permissions
-        self.toolbox, self.sections = parts.toolbox, parts.sections
+        self.toolbox, self.sections, self.lists = parts.toolbox, parts.sections, parts.lists
         self.dispatching: Dispatching = parts.dispatching
         if self.crew is not None:
             self.crew.agents.only = lambda: self._tools.only

@@ -11,6 +11,7 @@ from typing import Literal
 
 from harness.events import (
     Block,
+    CacheMissed,
     Event,
     HistoryReplaced,
     Message,
@@ -19,12 +20,17 @@ from harness.events import (
     OutputCapChanged,
     PlanChanged,
     PlanItem,
+    PromptListsRead,
+    ReplyReceived,
+    RequestSent,
     SpendChanged,
     StepStarted,
+    ThinkingOmitted,
     Usage,
 )
-from harness.journal import Plans, RewindPoint, Shortenings, rewind_point, surviving
+from harness.journal import Measured, Plans, RewindPoint, Shortenings, rewind_point, surviving
 from harness.masking import Masking
+from harness.model import history
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 
@@ -45,6 +51,12 @@ class Conversation:
         shortenings: Shortenings | None = None,
         plans: Plans | None = None,
         raised_caps: Mapping[str, int] | None = None,
+        asked: RequestSent | None = None,
+        plain_until: int = 0,
+        lists: PromptListsRead | None = None,
+        measured: Mapping[str, Measured] | None = None,
+        message_id: str = "",
+        cache_misses: Sequence[CacheMissed] = (),
         masking: Masking | None = None,
     ) -> None:
         """
@@ -72,9 +84,22 @@ class Conversation:
         """Output caps that were raised in the session, in tokens, by model."""
         self.plans = plans or Plans()
         """The plan that holds, and those that it may be taken back to."""
-        self.plain_until = len(self._messages)
+        self.asked = asked
+        """The last request of a turn. Thinking in the history is bound to its model, system prompt and tools; None: for
+        what it was written is not known."""
+        self.plain_until = plain_until
         """Messages before this index are sent without thinking blocks, and stay so: they were written for another
-        model, or the blocks after an edit would no longer be valid (api R26, recovery §8)."""
+        prompt, or the blocks after an edit would no longer be valid (api R26, recovery §8)."""
+        if plain_until < sys.maxsize:
+            self.plain_until = history.plain_after(messages, self._messages, plain_until)
+        self.lists = lists
+        """What the system prompt lists; None: nothing yet."""
+        self.measured = measured or {}
+        """Sizes that were known when the conversation was opened, by model."""
+        self.message_id = message_id
+        """The server's id of the last reply of a turn; empty: there is none."""
+        self.cache_misses = tuple(cache_misses)
+        """Why the prompt cache missed, oldest first."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -104,6 +129,14 @@ class Conversation:
                 self.plans = self.plans.changed(event.items, len(self._messages))
             case OutputCapChanged(model=model, session_cap=int(cap)):
                 self.raised_caps[model] = cap
+            case RequestSent(purpose="turn"):
+                self.asked = event
+            case PromptListsRead():
+                self.lists = event
+            case ReplyReceived(message_id=id) if id:
+                self.message_id = id
+            case CacheMissed():
+                self.cache_misses += (event,)
         self.show(event)
         for observer in self._observers:
             observer(event)
@@ -132,18 +165,24 @@ class Conversation:
         Where that takes a plan back, the one that holds again is told as it was the first time.
         """
         messages = kept = self.masking.value(tuple(messages))
-        replaced, plan = HistoryReplaced(kept, reason), self.plan
+        plain_until = history.plain_after(self._messages, kept, self.plain_until)
+        replaced, plan = HistoryReplaced(kept, reason, plain_until), self.plan
         self.emit(replaced)
         self.rewind_points = surviving(self.rewind_points, self._messages, messages)
         self.plans = self.plans.replaced(self._messages, replaced)
         self._messages = list(messages)
-        self.send_plain()
+        if self.plain_until < sys.maxsize:
+            self.plain_until = plain_until
         if self.plan != plan:
             self.emit(PlanChanged(self.plan))
 
-    def send_plain(self, *, always: bool = False) -> None:
-        """Send what stands in the history now without thinking blocks; `always`: also all that follows."""
-        self.plain_until = sys.maxsize if always or self.plain_until == sys.maxsize else len(self._messages)
+    def omit_thinking(self, reason: str, *, always: bool = False) -> None:
+        """Send the present history without thinking blocks; `always`: also all that follows. No-op without any."""
+        sent = self._messages[self.plain_until :]
+        if not always and history.without_thinking(sent) == tuple(sent):
+            return
+        self.plain_until = sys.maxsize if always else len(self._messages)
+        self.emit(ThinkingOmitted(None if always else self.plain_until, reason))
 
     def begin_step(self) -> int:
         """The loop goes round; returns the number of the new step."""

@@ -161,6 +161,11 @@ class Hiring:
             shortenings=state.shortenings,
             raised_caps=state.raised_caps,
             plans=state.plans,
+            asked=state.asked,
+            plain_until=state.plain_until,
+            measured=state.measured,
+            message_id=state.message_id,
+            cache_misses=state.cache_misses,
             masking=masking,
         )
 

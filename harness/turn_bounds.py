@@ -2,6 +2,7 @@
 
 import asyncio
 
+from harness import skills
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
@@ -13,6 +14,7 @@ from harness.model import hook_texts
 from harness.model import prompt as prompts
 from harness.recovery import Stop, before_turn
 from harness.settings import Settings
+from harness.skills import SKILL
 from harness.uninterrupted import uninterrupted
 from harness.wiring import Parts
 
@@ -32,6 +34,8 @@ class TurnBounds:
         self._facts = Facts(settings.workspace)
         self.attached: dict[str, str] = {}
         """Texts that go into the history with the next prompt; one takes the place of another with its name."""
+        if parts.toolbox.get(SKILL) and (changes := self._skill_news()):
+            self.attached["skills"] = changes
 
     def begin(self, text: str | None, model: str) -> Turn:
         """A new turn, which asks `model` first. The wishes of the person from before it count no longer."""
@@ -104,9 +108,15 @@ class TurnBounds:
         """What was remembered and forgotten since the system prompt was made, where the history does not say it."""
         if self._parts.toolbox.get(RECALL) is None:
             return ""
+        return await uninterrupted(asyncio.to_thread(self._parts.shared.memory.news, self._said()))
+
+    def _skill_news(self) -> str:
+        """What a resumed session has to say of the skills, which its system prompt lists as they were."""
+        return skills.news(self._parts.lists.skills, self._parts.shared.skills.skills, self._said())
+
+    def _said(self) -> list[str]:
         blocks = (block for message in self._conversation.messages for block in message.content)
-        said = [str(block["text"]) for block in blocks if block.get("type") == "text"]
-        return await uninterrupted(asyncio.to_thread(self._parts.shared.memory.news, said))
+        return [str(block["text"]) for block in blocks if block.get("type") == "text"]
 
     def _tell_news(self) -> None:
         if self._hired:

@@ -24,6 +24,7 @@ from harness.conversation import Conversation
 from harness.crew import Crew
 from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
+from harness.events import PromptListsRead
 from harness.executor.asker import Asker
 from harness.executor.behaviour import Behaviour
 from harness.executor.carrying import Executor
@@ -48,13 +49,14 @@ from harness.executor.waiting import Signals
 from harness.experience_file import experience_file
 from harness.hooks import Hook
 from harness.memory import RECALL, REMEMBER
+from harness.model.digest import digest_of
 from harness.model.prompt import Section, system_blocks
 from harness.policies import Policies
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
 from harness.settings import Settings
 from harness.sharing import Shared
-from harness.skills import SKILL
+from harness.skills import SKILL, catalogue_text
 from harness.tools.planning import TODO_WRITE
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of
@@ -71,6 +73,8 @@ class Parts:
     crew: Crew | None
     """Who works for this agent; None: it works for another one."""
     toolbox: Toolbox
+    lists: PromptListsRead
+    """What the system prompt lists."""
     sections: tuple[Section, ...]
     """Of the system prompt."""
     calls: ModelCalls
@@ -128,10 +132,9 @@ def wired(
     ours = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
     every = joined(kept_of(ours, standard, strict=not hired), tools)
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
-    skills = shared.skills.skills if toolbox.get(SKILL) else ()
-    memory = shared.memory.index(keeps=toolbox.get(REMEMBER) is not None) if toolbox.get(RECALL) else ""
+    lists = _lists(conversation, shared, toolbox)
     sections = prompt_sections(
-        settings, hired=hired, instructions=shared.instructions, skills=skills, memory=memory, role=role
+        settings, hired=hired, instructions=shared.instructions, skills=lists.skills, memory=lists.memory, role=role
     )
     calls = ModelCalls(
         lambda: connection.client,
@@ -139,7 +142,7 @@ def wired(
         shared.catalogue,
         shared.counter,
         clock,
-        system=system_blocks(sections),
+        system=system_blocks(sections, settings.cache_ttl),
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
         retries=shared.retries,
@@ -214,6 +217,7 @@ def wired(
         shared=shared,
         crew=company,
         toolbox=toolbox,
+        lists=lists,
         sections=sections,
         calls=calls,
         dispatching=dispatching,
@@ -229,6 +233,19 @@ def wired(
         plan_reminder=plan_reminder,
         processes=processes,
         outputs=outputs,
+    )
+
+
+def _lists(conversation: Conversation, shared: Shared, toolbox: Toolbox) -> PromptListsRead:
+    """What the system prompt lists: as it was where the conversation goes on with the same tools, else as it is now."""
+    before, asked = conversation.lists, conversation.asked
+    if before is not None and (asked is None or asked.tools_digest == digest_of(toolbox.specs())):
+        shared.memory.resume(before.memories)
+        return before
+    return PromptListsRead(
+        catalogue_text(shared.skills.skills) if toolbox.get(SKILL) else "",
+        shared.memory.index(keeps=toolbox.get(REMEMBER) is not None) if toolbox.get(RECALL) else "",
+        shared.memory.at_first,
     )
 
 

@@ -4,7 +4,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from harness.events.health import Failure
-from harness.events.values import Fault, FaultKind, Json, Message, Origin, Revision, ToolOutcome, TransitionCode, Usage
+from harness.events.values import (
+    Fault,
+    FaultKind,
+    Json,
+    KnownMemory,
+    Message,
+    Origin,
+    Revision,
+    ToolOutcome,
+    TransitionCode,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,22 @@ class SessionResumed(Event):
     interrupted: bool = False
     """The last turn had begun and never ended (recovery K3)."""
     effort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptListsRead(Event):
+    """The lists of skills and memories in the system prompt, as read from the disk when the session began.
+
+    A resumed session sends the same lists, so that its requests begin with the same bytes, and reports what has changed
+    on the disk beside the next prompt.
+    """
+
+    skills: str
+    """The section of the system prompt; empty: there is none."""
+    memory: str
+    """The same for memories."""
+    memories: tuple[KnownMemory, ...] = ()
+    """What the section on memories was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +133,17 @@ class HistoryReplaced(Event):
 
     messages: tuple[Message, ...]
     reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"]
+    plain_until: int | None = None
+    """Messages before this index are sent without thinking blocks; None: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingOmitted(Event):
+    """Earlier thinking is left out of all later requests: it cannot be read in them, or the server refused it."""
+
+    before: int | None
+    """Messages before this index are sent without it; None: every message, also later ones."""
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +166,9 @@ class RequestSent(Event):
     purpose: Literal["turn", "summary"] = "turn"
     window: int = 0
     """Context window of the model in tokens, as we believe it; 0: unknown."""
+    system_digest: str = ""
+    """Of the system prompt. Thinking is bound to the model, the system prompt and the tools of its request."""
+    tools_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +231,25 @@ class ReplyReceived(Event):
     usage: Usage
     request_id: str | None
     duration_s: float
+    counted: int = 0
+    """Tokens of request and reply together, by our own count; 0: not counted."""
+    ratio: float = 0.0
+    """Tokens of the model for one token of our own count, as learned so far."""
+    exact: bool = False
+    """Our own count was made with the vocabulary, not from the number of bytes."""
+    message_id: str = ""
+    """What the next request is compared with; empty: a summary, or the server gave none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheMissed(Event):
+    """The server says why the prompt cache could not give what the request before had put into it."""
+
+    reason: str
+    """As in `CacheMiss`."""
+    tokens: int | None
+    """About how many tokens would have been read from the cache; None: not known."""
+    purpose: Literal["turn", "summary"] = "turn"
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,18 @@ class Usage:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class KnownMemory:
+    """A memory as the system prompt lists it."""
+
+    name: str
+    place: str
+    type: str
+    description: str
+    digest: str
+    """Of its text."""
+
+
 class FaultKind(StrEnum):
     """What kind of failure a model call ended in (recovery A1)."""
 
@@ -97,6 +109,8 @@ class FaultKind(StrEnum):
     """The server takes no `cache_control`."""
     REPLY_SETTINGS = "reply_settings"
     """The server takes no `thinking` or `output_config.effort`, or not as they were sent."""
+    CACHE_DIAGNOSTICS = "cache_diagnostics"
+    """The server takes no `diagnostics`."""
     REFUSAL = "refusal"
     MALFORMED_RESPONSE = "malformed_response"
     REPETITION = "repetition"
@@ -141,6 +155,17 @@ class CutCall:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheMiss:
+    """Why the prompt cache could not give what the request before had put into it."""
+
+    reason: str
+    """In the server's word: "model_changed", "system_changed", "tools_changed", "messages_changed",
+    "previous_message_not_found" or "unavailable"; the last two say nothing about the request."""
+    tokens: int | None = None
+    """About how many tokens would have been read from the cache; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """A model call that came back whole: message_stop was seen."""
 
@@ -156,6 +181,10 @@ class Reply:
     request_id: str | None = None
     stop_details: Json | None = None
     """What came with the stop reason, such as the category and explanation of a refusal."""
+    message_id: str = ""
+    """The server's id of the message; empty: it gave none."""
+    cache_miss: CacheMiss | None = None
+    """How the prompt differs from that of the request before; None: it does not, or the server does not say."""
 
     @property
     def text(self) -> str:

@@ -79,7 +79,7 @@ class Executor:
 
     @property
     def summaries_off(self) -> bool:
-        """Three compactions in a row have failed, and none is begun any more unless a person asks for it (E4)."""
+        """Three compactions in a row have failed, and none is begun any more unless a person asks for it."""
         return self._health.off
 
     async def make_room(self, turn: Turn, step: int) -> Stop | None:
@@ -131,7 +131,7 @@ class Executor:
         self._health = shortened.health
 
     async def compact_by_hand(self, model: str, focus: str) -> None:
-        """Shorten the history because the person wants it; success switches automatic compaction on again (E4)."""
+        """Shorten the history because the person wants it; success switches automatic compaction on again."""
         if not self._conversation.messages:
             self._conversation.emit(Notice("info", "there is nothing to compact yet"))
             return
@@ -158,7 +158,7 @@ class Executor:
         return self._calls.situation(model).prompt_tokens
 
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
-        """The state in which something begins on `model`; what is known of the models goes on (resilience C7)."""
+        """The state in which something begins on `model`; what is known of the models goes on."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
         raises = MappingProxyType(dict(self._conversation.raised_caps))
         attended = self._limits.interactive
@@ -210,10 +210,9 @@ class Executor:
         self.use_model(decision.to_model)
 
     def use_model(self, model: str) -> None:
-        """The next request goes to `model`; thinking of another one cannot be read by it (recovery §8)."""
+        """The next request goes to `model`."""
         if model != self.asked_last:
             self.asked_last = model
-            self._conversation.send_plain()
             self._calls.forget_sizes()
 
     async def mend(self, decision: Mend, turn: Turn) -> bool:
@@ -232,13 +231,16 @@ class Executor:
                     return False
                 text = "refuses what was said of thinking and effort; nothing is said of them from now on"
                 conversation.emit(Notice("warning", f"{turn.state.model} {text}"))
+            case Mending.DROP_DIAGNOSTICS:
+                self._connection.client.drop_diagnostics()
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:
                 conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
             case Mending.STRIP_THINKING:
-                conversation.send_plain(always=True)
-                return history.without_thinking(messages) != messages
+                if history.without_thinking(messages) == messages:
+                    return False
+                conversation.omit_thinking(decision.reason, always=True)
             case Mending.STRIP_MEDIA:
                 without = history.without_media(messages)
                 if without == messages:

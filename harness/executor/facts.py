@@ -1,4 +1,4 @@
-"""Facts of the moment for the newest prompt. They never go into the cached part of a request (api R25)."""
+"""Facts of the moment for the newest prompt. In the cached part of a request each change would cost all of it again."""
 
 import re
 from collections.abc import Sequence
@@ -14,24 +14,21 @@ _ON_A_BRANCH = re.compile(r"ref: refs/heads/(?P<name>[^\s~^:?*\[\\\x00-\x20\x7f]
 
 
 class Facts:
-    """Remembers what was said, so that only news is said again."""
+    """Says what is new; what was said stands in the history, so that a resumed session does not say it again."""
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
-        self._said = ""
 
     def new(self, messages: Sequence[Message]) -> str:
-        """The facts as text for a prompt; empty when they were the last ones said and `messages` still hold them."""
+        """The facts as text for a prompt; empty when they are the last ones that `messages` hold."""
         today = datetime.now().astimezone().date().isoformat()
         facts = prompt.turn_facts(today=today, branch=_branch(self._workspace))
-        if facts == self._said and _stand_in(messages, facts):
-            return ""
-        self._said = facts
-        return facts
+        return "" if facts == _last_said(messages) else facts
 
 
-def _stand_in(messages: Sequence[Message], facts: str) -> bool:
-    return any(block.get("text") == facts for message in reversed(messages) for block in message.content)
+def _last_said(messages: Sequence[Message]) -> str:
+    texts = (block.get("text") for message in reversed(messages) for block in reversed(message.content))
+    return next((text for text in texts if isinstance(text, str) and text.startswith(prompt.FACTS)), "")
 
 
 def _branch(workspace: Path) -> str:

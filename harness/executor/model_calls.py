@@ -11,6 +11,7 @@ from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.events import (
     Block,
+    CacheMissed,
     Effort,
     Fault,
     FaultKind,
@@ -33,6 +34,7 @@ from harness.model import history, prompt
 from harness.model.catalogue import Catalogue, ModelCard
 from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
+from harness.model.digest import digest_of
 from harness.model.tokens import Estimator, TokenCounter
 from harness.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.recovery.output_cap import cap_for
@@ -86,6 +88,9 @@ class ModelCalls:
         self._catalogue = catalogue
         self._counter = counter
         self._estimator = Estimator(counter)
+        for model, measured in conversation.measured.items():
+            if measured.exact == counter.loaded:  # a ratio holds for one way of counting
+                self._estimator.restore(model, measured.ratio, measured.known)
         self._clock = clock
         self._chance = chance
         self._loading: asyncio.Future[bool] | None = None
@@ -180,10 +185,11 @@ class ModelCalls:
     async def ask(
         self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
     ) -> Answered:
-        """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1).
+        """Send the history and wait for the outcome. The history is checked first, and repaired if need be.
 
         `answer` is what the turn has answered so far; the outcome holds only what is new.
         """
+        self._omit_foreign_thinking(state.model)
         messages = self._checked()
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
@@ -225,7 +231,8 @@ class ModelCalls:
         estimate = self._estimator.estimate(state.model, counted)
         card = self._catalogue.card(state.model)
         purpose: Literal["summary", "turn"] = "summary" if summary else "turn"
-        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, card.window))
+        digests = digest_of(self.system), digest_of(self.tools)
+        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, card.window, *digests))
         request = ModelRequest(
             model=state.model,
             max_tokens=cap,
@@ -235,6 +242,7 @@ class ModelCalls:
             estimated_tokens=estimate,
             thinking=self._thinking_of(card),
             effort=self._effort_of(card, state),
+            previous_message=self._conversation.message_id,
         )
         signals.reconnect.clear()
         signals.other_model.clear()
@@ -254,11 +262,21 @@ class ModelCalls:
         match outcome:
             case Reply():
                 seconds = loop.time() - began
-                emit(ReplyReceived(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds))
                 # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
                 counted = self._counter.count_request(self.system, self.tools, messages)
                 reply_count = self.count(Message("assistant", outcome.content))
                 self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
+                emit(
+                    ReplyReceived(
+                        *(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds),
+                        counted=counted + reply_count,
+                        ratio=self._estimator.ratio(state.model),
+                        exact=self._counter.loaded,
+                        message_id="" if summary else outcome.message_id,
+                    )
+                )
+                if (miss := outcome.cache_miss) is not None:
+                    emit(CacheMissed(miss.reason, miss.tokens, purpose))
             case Fault():
                 emit(FaultOccurred(outcome, state.model, state.retries + 1))
                 self._learn_limits(state.model, outcome)
@@ -295,7 +313,7 @@ class ModelCalls:
         self.forget_sizes()
 
     def forget_sizes(self) -> None:
-        """The history was replaced or the model changed: the last measured size says nothing any more (api R31)."""
+        """The history was replaced or the model changed: the last measured size says nothing any more."""
         self._estimator.reset()
 
     async def aclose(self) -> None:
@@ -306,7 +324,7 @@ class ModelCalls:
 
     def _look_up(self, model: str) -> None:
         """Ask the server for the limits of its models, once; a server on loopback only about a model that the table
-        does not know (api R32)."""
+        does not know."""
         if self._looking_up is None and (self._client().remote or not self._catalogue.knows(model)):
             self._looking_up = asyncio.create_task(self._update_catalogue())
 
@@ -326,6 +344,28 @@ class ModelCalls:
         before = TokenCounter().count_request(self.system, self.tools, messages) if roughly else 0
         self._estimator = self._estimator.recounted(before, self.counted(messages))
 
+    def _omit_foreign_thinking(self, model: str) -> None:
+        """Leave out earlier thinking if it was written for another model, system prompt or set of tools.
+
+        Effort and the kind of thinking do not count: it stays valid when they change, and only the cache is lost. See
+        https://platform.claude.com/docs/en/build-with-claude/extended-thinking.
+        """
+        asked = self._conversation.asked
+        if asked is None or not asked.system_digest:
+            self._conversation.omit_thinking("the request that it belongs to is not known")
+            return
+        changed = [
+            name
+            for name, before, now in (
+                ("model", asked.model, model),
+                ("system prompt", asked.system_digest, digest_of(self.system)),
+                ("tools", asked.tools_digest, digest_of(self.tools)),
+            )
+            if before != now
+        ]
+        if changed:
+            self._conversation.omit_thinking(f"changed since the last request: {', '.join(changed)}")
+
     def _checked(self) -> tuple[Message, ...]:
         conversation = self._conversation
         repaired = history.repaired(_joined(conversation.messages))
@@ -336,7 +376,7 @@ class ModelCalls:
         return _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
 
     def _learn_limits(self, model: str, fault: Fault) -> None:
-        """Numbers in an error text correct what we believe about the model (api R23, R32)."""
+        """Numbers in an error text correct what we believe about the model."""
         if fault.limit is None:
             return
         if fault.kind is FaultKind.PROMPT_TOO_LONG:

@@ -22,7 +22,7 @@ from harness.journal.places import (
     workspace_slug,
 )
 from harness.journal.plans import Plans
-from harness.journal.replay import SessionState, replay, title_of
+from harness.journal.replay import Measured, SessionState, replay, title_of
 from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 from harness.journal.sessions import SessionSummary, find, sessions
 from harness.journal.shortenings import Shortenings
@@ -32,6 +32,7 @@ __all__ = [
     "BadLine",
     "Journal",
     "LineReader",
+    "Measured",
     "Plans",
     "Reading",
     "Record",

@@ -1,11 +1,13 @@
 """What a session was when its journal ended: a fold over the records."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.events import (
     OWN_COMMAND,
     OWN_EFFORT,
+    CacheMissed,
     CompactionEnded,
     Event,
     HistoryReplaced,
@@ -15,11 +17,15 @@ from harness.events import (
     Origin,
     OutputCapChanged,
     PlanChanged,
+    PromptListsRead,
+    ReplyReceived,
+    RequestSent,
     SessionResumed,
     SessionStarted,
     SettingChanged,
     SpendChanged,
     StepStarted,
+    ThinkingOmitted,
     ToolStarted,
     TurnEnded,
     TurnStarted,
@@ -30,6 +36,20 @@ from harness.journal.rewinding import RewindPoint, rewind_point, surviving
 from harness.journal.shortenings import Shortenings
 
 TITLE_CHARACTERS = 80
+RESIZED = frozenset({"compaction", "truncation", "clear", "rewind"})
+"""Replacements of a history after which the last known size says nothing any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is known of the size of a conversation in the tokens of one model."""
+
+    ratio: float
+    """Tokens of the model for one token of our own count."""
+    exact: bool
+    """Our own count was made with the vocabulary."""
+    known: tuple[int, int] | None
+    """The last size that the server reported: by our own count, and in tokens of the model; None: it holds no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +85,17 @@ class SessionState:
     """Output caps that were raised, in tokens, by model."""
     plans: Plans = field(default_factory=Plans)
     """The plan that holds, and those before it."""
+    asked: RequestSent | None = None
+    """The last request of a turn."""
+    plain_until: int = 0
+    """Messages before this index are sent without thinking blocks."""
+    lists: PromptListsRead | None = None
+    """What the system prompt listed."""
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    """By model."""
+    message_id: str = ""
+    """The server's id of the last reply of a turn."""
+    cache_misses: tuple[CacheMissed, ...] = ()
     started_at: float = 0.0
     """Unix time of the first record."""
     updated_at: float = 0.0
@@ -78,6 +109,7 @@ def replay(records: Iterable[Record]) -> SessionState:
     points: list[RewindPoint] = []
     plans = Plans()
     started_at = updated_at = 0.0
+    asked = ""
     for record in records:
         match record.event:
             case MessageAdded(message=message, origin=origin):
@@ -90,7 +122,18 @@ def replay(records: Iterable[Record]) -> SessionState:
                 plans = plans.replaced(messages, event)
                 points = list(surviving(points, messages, replacement))
                 messages = list(replacement)
+                if event.reason in RESIZED:
+                    state = _resized(state)
+                if state.plain_until < sys.maxsize:
+                    plain_until = len(messages) if event.plain_until is None else event.plain_until
+                    state = replace(state, plain_until=plain_until)
+            case ReplyReceived(counted=counted, usage=usage) as event:
+                state = replace(state, message_id=event.message_id or state.message_id)
+                if counted and usage.prompt:
+                    measured = Measured(event.ratio, event.exact, (counted, usage.prompt + usage.output))
+                    state = replace(state, measured={**state.measured, asked: measured})
             case event:
+                asked = event.model if isinstance(event, RequestSent) else asked
                 state = _after(state, event)
         started_at, updated_at = started_at or record.at, record.at
     return replace(
@@ -101,6 +144,11 @@ def replay(records: Iterable[Record]) -> SessionState:
         started_at=started_at,
         updated_at=updated_at,
     )
+
+
+def _resized(state: SessionState) -> SessionState:
+    """The same after the history was made another one: the last known sizes hold no more."""
+    return replace(state, measured={model: replace(one, known=None) for model, one in state.measured.items()})
 
 
 def _after(state: SessionState, event: Event) -> SessionState:
@@ -116,12 +164,12 @@ def _after(state: SessionState, event: Event) -> SessionState:
             )
         case SessionResumed():
             return replace(state, model=event.model, effort=event.effort)
-        case SettingChanged(name="model", value=model):
-            return replace(state, model=model)
         case SettingChanged(name="effort", value=effort):
             return replace(state, effort="" if effort == OWN_EFFORT else effort)
-        case ModelSwitched(lasting=True, to_model=model):
-            return replace(state, model=model)
+        case SettingChanged(name="model", value=model):
+            return _resized(replace(state, model=model))
+        case ModelSwitched(lasting=lasting, to_model=model):
+            return _resized(replace(state, model=model) if lasting else state)
         case TurnStarted(turn=turn, prompt=prompt):
             title = state.title or title_of(prompt)
             return replace(state, turn=turn, title=title, last_prompt=prompt, interrupted=True)
@@ -135,6 +183,16 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, spend=event)
         case OutputCapChanged(model=model, session_cap=int(cap)):
             return replace(state, raised_caps={**state.raised_caps, model: cap})
+        case RequestSent(purpose="turn"):
+            return replace(state, asked=event)
+        case ThinkingOmitted(before=None):
+            return replace(state, plain_until=sys.maxsize)
+        case ThinkingOmitted(before=int(before)) if state.plain_until < sys.maxsize:
+            return replace(state, plain_until=before)
+        case PromptListsRead():
+            return replace(state, lists=event)
+        case CacheMissed():
+            return replace(state, cache_misses=(*state.cache_misses, event))
         case CompactionEnded():
             return replace(state, shortenings=state.shortenings.after(event))
         case _:

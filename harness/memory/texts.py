@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 
+from harness.events import KnownMemory
 from harness.memory.values import Memory
 from harness.visible import visible
 
@@ -68,11 +70,18 @@ def memory_text(memory: Memory) -> str:
     return f"{head}\n{visible(memory.description)}\n\n{memory.text}"
 
 
-def news(before: Sequence[Memory], now: Sequence[Memory]) -> str:
+def known(memory: Memory) -> KnownMemory:
+    """What a session keeps of a memory that its system prompt lists."""
+    digest = sha256(memory.text.encode("utf-8", "replace")).hexdigest()[:16]
+    return KnownMemory(memory.name, memory.place.value, memory.type.value, memory.description, digest)
+
+
+def news(before: Sequence[KnownMemory], now: Sequence[Memory]) -> str:
     """What has changed since the index of the system prompt was made; "" where nothing has."""
-    old, new = ({(one.place, one.name): one for one in those} for those in (before, now))
+    old = {(one.place, one.name): one for one in before}
+    new = {(one.place.value, one.name): one for one in now}
     lines = [f"{line_of(one)} (new)" for key, one in new.items() if key not in old]
-    lines += [f"{line_of(one)} (changed)" for key, one in new.items() if key in old and _differs(one, old[key])]
+    lines += [f"{line_of(one)} (changed)" for key, one in new.items() if key in old and known(one) != old[key]]
     lines += [f"- {one.name} ({one.place}) is forgotten" for key, one in old.items() if key not in new]
     if not lines:
         return ""
@@ -88,10 +97,6 @@ def nothing_new() -> str:
 def _framed(*lines: str) -> str:
     inside = _TAG.sub("‹", "\n".join(lines))
     return f"{OPENING}\n{inside}\n</memories>"
-
-
-def _differs(one: Memory, other: Memory) -> bool:
-    return (one.type, one.description, one.text) != (other.type, other.description, other.text)
 
 
 def _fits(lines: list[str]) -> bool:

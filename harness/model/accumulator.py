@@ -27,7 +27,19 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.events import Block, CutCall, Event, Json, Reply, TextDelta, ThinkingDelta, ToolCall, ToolCallDelta, Usage
+from harness.events import (
+    Block,
+    CacheMiss,
+    CutCall,
+    Event,
+    Json,
+    Reply,
+    TextDelta,
+    ThinkingDelta,
+    ToolCall,
+    ToolCallDelta,
+    Usage,
+)
 from harness.model.cleaning import sendable, whole_characters
 from harness.model.invariants import IDENTIFIER
 from harness.model.strict_json import NotStrict, strict_object
@@ -199,6 +211,8 @@ class Accumulator:
             usage=self.usage,
             request_id=request_id,
             stop_details=self.stop_details,
+            message_id=self._message_id(),
+            cache_miss=_cache_miss((self._message or {}).get("diagnostics")),
         )
 
     def kept(self, *, open_text: bool = False) -> tuple[tuple[Block, ...], tuple[ToolCall, ...]]:
@@ -220,6 +234,10 @@ class Accumulator:
         while kept and kept[-1].get("type") in ("thinking", "redacted_thinking"):
             kept.pop()
         return tuple(kept), calls
+
+    def _message_id(self) -> str:
+        id = (self._message or {}).get("id")
+        return id if isinstance(id, str) and IDENTIFIER.fullmatch(id) else ""
 
     def _start_message(self, data: Json) -> None:
         if self._message is not None:
@@ -393,6 +411,14 @@ def events_of(message: Json) -> Iterator[tuple[str, Json]]:
             yield "content_block_stop", {"index": index}
     yield "message_delta", {"delta": message, "usage": message.get("usage")}
     yield "message_stop", {}
+
+
+def _cache_miss(diagnostics: object) -> CacheMiss | None:
+    reason = diagnostics.get("cache_miss_reason") if isinstance(diagnostics, dict) else None
+    if not isinstance(reason, dict) or not isinstance(kind := reason.get("type"), str):
+        return None
+    tokens = reason.get("cache_missed_input_tokens")
+    return CacheMiss(kind, tokens if isinstance(tokens, int) else None)
 
 
 def _random_id() -> str:

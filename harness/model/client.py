@@ -42,6 +42,8 @@ class ModelRequest:
     thinking: Json | None = None
     effort: Effort | None = None
     """None: the model's own."""
+    previous_message: str = ""
+    """Id of the reply to the request before, for the server to say why the cache missed; empty: there is none."""
 
     def body(self) -> Json:
         """The JSON that is sent. What is empty is left out."""
@@ -59,6 +61,7 @@ class ModelRequest:
             body["thinking"] = self.thinking
         if self.effort is not None:
             body["output_config"] = {"effort": self.effort}
+        body["diagnostics"] = {"previous_message_id": self.previous_message or None}
         return body
 
 
@@ -91,6 +94,7 @@ class ModelClient:
         self._building: Future[Line] | None = None
         self._line: Line | None = None
         self._cache_marks = True
+        self._diagnostics = True
 
     @property
     def remote(self) -> bool:
@@ -153,6 +157,8 @@ class ModelClient:
         try:
             patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect, enough)
             body = request.body() if self._cache_marks else without_cache_marks(request.body())
+            if not self._diagnostics:
+                del body["diagnostics"]
             exchange = Exchange(line, body, emit, patience, self._clock)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Ended):
@@ -167,10 +173,17 @@ class ModelClient:
         dropped, self._cache_marks = self._cache_marks, False
         return dropped
 
+    def drop_diagnostics(self) -> bool:
+        """Do not ask why the cache missed from now on; True when that was asked so far."""
+        dropped, self._diagnostics = self._diagnostics, False
+        return dropped
+
     async def models(self) -> "tuple[ModelCard, ...]":
-        """The models that the endpoint offers, with its limits and our prices; nothing when it does not say."""
+        """The models that the endpoint offers, with its limits; nothing when it does not say or has no such list."""
         from harness.model.catalogue import Catalogue, described_card
 
+        if not self._endpoint.lists_models:
+            return ()
         line = await self._ready(fresh=False)
         if isinstance(line, Fault):
             return ()
@@ -244,8 +257,8 @@ class ModelClient:
     def _without_secrets(self, fault: Fault) -> Fault:
         """A server may quote the key it refused; nobody else gets to see it (api R2)."""
         message = fault.message
-        for secret in (self._endpoint.api_key, self._endpoint.auth_token):
-            if secret is not None and len(secret.reveal()) >= SHORTEST_SECRET:
+        for secret in self._endpoint.secrets:
+            if len(secret.reveal()) >= SHORTEST_SECRET:
                 message = message.replace(secret.reveal(), MASK)
         return replace(fault, message=message) if message != fault.message else fault
 

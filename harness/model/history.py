@@ -9,14 +9,15 @@ The other functions are what the recovery does to a history; they never change a
 """
 
 from collections.abc import Sequence, Set
+from itertools import accumulate, takewhile
 
-from harness.events import Message
+from harness.events import Block, Message
 from harness.model.drafts import Draft, built, drafts_of, drop_thinking_from, joined, key
 from harness.model.invariants import SERVER_USES, THINKING, violations
 from harness.model.media import MEDIA_TYPES, with_words_for
 from harness.model.repair import Repaired, repaired
 
-__all__ = ["Repaired", "repaired", "rounds", "violations", "without_media", "without_thinking"]
+__all__ = ["Repaired", "plain_after", "repaired", "rounds", "violations", "without_media", "without_thinking"]
 
 
 def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -30,6 +31,27 @@ def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
     drafts = drafts_of(messages)
     drop_thinking_from(drafts, 0)
     return built(joined(drafts, _unsaid), messages)
+
+
+def plain_after(before: Sequence[Message], after: Sequence[Message], plain_until: int) -> int:
+    """Where the messages that are sent without thinking end, once the history `after` has replaced `before`.
+
+    Thinking stays valid as long as no block before it has changed (api §5.4), so a history that was only cut, or
+    changed behind its last thinking block, keeps what it has. `plain_until` is the index for `before`.
+    """
+    old, new = _blocks(before), _blocks(after)
+    changed = next(
+        (at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new))
+    )
+    if any(block.get("type") in THINKING for _, block in new[changed:]):
+        return len(after)
+    border = min(changed, sum(len(message.content) for message in before[:plain_until]))
+    sizes = accumulate(len(message.content) for message in after)
+    return sum(1 for _ in takewhile(lambda size: size < border, sizes)) + (border > 0)
+
+
+def _blocks(messages: Sequence[Message]) -> list[tuple[str, Block]]:
+    return [(message.role, block) for message in messages for block in message.content]
 
 
 def without_media(messages: Sequence[Message]) -> tuple[Message, ...]:

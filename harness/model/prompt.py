@@ -8,6 +8,7 @@ change (the date, the branch) is said in the newest user message by `turn_facts`
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from harness.events import Block, Message
 
@@ -87,9 +88,10 @@ changed and how you checked it. Report honestly: what you did not run you did no
 name."""
 
 
-def system_blocks(sections: Sequence[Section]) -> tuple[Block, ...]:
+def system_blocks(sections: Sequence[Section], ttl: Literal["5m", "1h"] = "5m") -> tuple[Block, ...]:
     """The `system` parameter: one text block for each section that says something, a breakpoint on the last.
 
+    The breakpoint covers the tools, too, which come before the system prompt; `ttl` is how long the cache keeps them.
     The same sections give the same bytes.
     """
     spoken = [section for section in sections if section.text.strip()]
@@ -97,8 +99,12 @@ def system_blocks(sections: Sequence[Section]) -> tuple[Block, ...]:
         {"type": "text", "text": f"# {section.name.capitalize()}\n\n{section.text.strip()}"} for section in spoken
     ]
     if blocks:
-        blocks[-1]["cache_control"] = dict(CACHE_MARK)
+        blocks[-1]["cache_control"] = dict(CACHE_MARK) if ttl == "5m" else {**CACHE_MARK, "ttl": ttl}
     return tuple(blocks)
+
+
+FACTS = "<facts>\n"
+"""How the text of `turn_facts` begins."""
 
 
 def turn_facts(*, today: str = "", branch: str = "", others: Sequence[str] = ()) -> str:
@@ -110,7 +116,7 @@ def turn_facts(*, today: str = "", branch: str = "", others: Sequence[str] = ())
     if branch:
         facts.append(f"The current git branch is {branch}.")
     facts.extend(others)
-    return f"<facts>\n{' '.join(facts)}\n</facts>" if facts else ""
+    return f"{FACTS}{' '.join(facts)}\n</facts>" if facts else ""
 
 
 def with_breakpoints(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -186,6 +186,17 @@ class Estimator:
         else:
             self._anchors[model] = _Anchor(request_count + reply_count, usage.prompt + usage.output)
 
+    def known(self, model: str) -> tuple[int, int] | None:
+        """The last size that the API reported, as counted tokens and tokens of `model`; None: there is none."""
+        anchor = self._anchors.get(model)
+        return None if anchor is None else (anchor.counted, anchor.tokens)
+
+    def restore(self, model: str, ratio: float, known: tuple[int, int] | None) -> None:
+        """Go on with what was learned about a model before; `known` is as for the method of that name."""
+        self._ratios[model] = min(max(ratio, self.RATIO_MIN), self.RATIO_MAX)
+        if known is not None:
+            self._anchors[model] = _Anchor(*known)
+
     def recounted(self, before: int, after: int) -> "Estimator":
         """The same knowledge for a counter that counts otherwise: a request that had `before` tokens has `after` now.
 

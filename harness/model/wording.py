@@ -122,6 +122,11 @@ _REPLY_SETTINGS = (
     rf"\boutput_config(?:\.effort|\b(?!\.)).{{0,60}}{_NOT_TAKEN}",
 )
 
+_CACHE_DIAGNOSTICS = (
+    r"\bdiagnostics\b.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected))",
+    r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}\bdiagnostics\b",
+)
+
 _MODEL = (
     r"^model: \S+$",
     r"model [`'\"]?[\w./:@-]+[`'\"]? (?:does not exist|was not found|not found|is not available)",
@@ -141,6 +146,7 @@ _TABLE = tuple(
         (FaultKind.BILLING, _BILLING),
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
+        (FaultKind.CACHE_DIAGNOSTICS, _CACHE_DIAGNOSTICS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.REPLY_SETTINGS, _REPLY_SETTINGS),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),

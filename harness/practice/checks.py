@@ -117,6 +117,11 @@ def _shape_problems(body: Json, version: str, *, counting: bool, older_format: b
     for name in ("temperature", "top_p", "top_k"):
         if name in body and version >= NO_SAMPLING:
             yield f"{name}: sampling parameters are not supported as of API version {NO_SAMPLING}"
+    diagnostics = body.get("diagnostics")
+    if not isinstance(diagnostics, dict | None):
+        yield "diagnostics: Input should be an object"
+    elif diagnostics and not isinstance(diagnostics.get("previous_message_id"), str | None):
+        yield "diagnostics.previous_message_id: Input should be a valid string"
     for name in ("model", "messages") if counting else ("model", "max_tokens", "messages"):
         if name not in body:
             yield f"{name}: Field required"

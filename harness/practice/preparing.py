@@ -18,10 +18,16 @@ class Prepared:
     envelope: Envelope
 
 
-def prepare(reply: ScriptedReply, body: Json, counter: Counter, cache: CacheUse = UNCACHED) -> Prepared:
+def prepare(
+    reply: ScriptedReply,
+    body: Json,
+    counter: Counter,
+    cache: CacheUse = UNCACHED,
+    diagnostics: Json | None = None,
+) -> Prepared:
     """Make a reply to a request ready. Ids are random, so that they stay unique in a session that is resumed.
 
-    `cache`: what of the prompt comes from the prompt cache or goes into it.
+    `cache`: what of the prompt comes from the prompt cache or goes into it; `diagnostics`: why not more of it does.
     """
     usage = reply.usage
     if usage.describes_prompt:
@@ -33,6 +39,7 @@ def prepare(reply: ScriptedReply, body: Json, counter: Counter, cache: CacheUse 
         output_tokens=_output_tokens(reply, body, counter),
         cache=cache,
         thinking_tokens=_thinking_tokens(reply, counter),
+        diagnostics=diagnostics,
         signatures=tuple(_signature(part, body) for part in reply.parts),
     )
     return Prepared(replace(reply, parts=tuple(map(_identified, reply.parts))), envelope)

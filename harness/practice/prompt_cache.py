@@ -38,6 +38,8 @@ class CacheLookup:
     at: float = 0.0
     lifetimes: dict[bytes, float] = field(default_factory=dict)
     """The entries that are used from now on, with their time to live in seconds."""
+    reach: int = 0
+    """Tokens of the prompt that a request which begins with the same bytes can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,78 @@ class _Place:
     section: str
     block: Block
     marks: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fingerprint:
+    """What of a request another one is compared with."""
+
+    model: object
+    system: str
+    tools: str
+    others: str
+    """Further parameters that the cache of messages depends on."""
+    blocks: tuple[str, ...]
+    """Of its messages."""
+    reach: int
+
+
+class CacheDiagnosis:
+    """Why the prompt of a request differs from that of an earlier one, which the request names by its reply.
+
+    Only requests with `diagnostics` are remembered. See
+    https://platform.claude.com/docs/en/build-with-claude/cache-diagnostics.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Fingerprint] = {}
+
+    def compare(self, body: Json, lookup: CacheLookup) -> Json | None:
+        """The `diagnostics` of the reply; None: nothing was asked, or nothing differs."""
+        asked = body.get("diagnostics")
+        if not isinstance(asked, dict) or (previous := asked.get("previous_message_id")) is None:
+            return None
+        before = self._known.get(previous)
+        if before is None:
+            return _reason("previous_message_not_found")
+        now = _fingerprint(body, lookup)
+        missed = {"cache_missed_input_tokens": max(0, before.reach - lookup.use.read)}
+        if before.model != now.model:
+            return _reason("model_changed", **missed)
+        if before.system != now.system:
+            return _reason("system_changed", **missed)
+        if before.tools != now.tools:
+            return _reason("tools_changed", **missed)
+        if before.others != now.others:
+            return _reason("unavailable")
+        if before.blocks != now.blocks[: len(before.blocks)]:
+            return _reason("messages_changed", **missed)
+        return None
+
+    def remember(self, message_id: str, body: Json, lookup: CacheLookup) -> None:
+        """Keep what later requests are compared with, if the request asks for it."""
+        if isinstance(body.get("diagnostics"), dict):
+            self._known[message_id] = _fingerprint(body, lookup)
+
+
+def _reason(kind: str, **more: int) -> Json:
+    return {"cache_miss_reason": {"type": kind, **more}}
+
+
+def _fingerprint(body: Json, lookup: CacheLookup) -> _Fingerprint:
+    messages = [place for place in _places(body) if place.section not in ("tools", "system")]
+    return _Fingerprint(
+        body.get("model"),
+        _digest([_bare(block) for block in blocks(body.get("system"))]),
+        _digest([_bare(tool) for tool in body.get("tools") or () if isinstance(tool, dict)]),
+        _digest([body.get(name) for name in _BEFORE_MESSAGES]),
+        tuple(_digest([place.section, _bare(place.block)]) for place in messages),
+        lookup.reach,
+    )
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(compact(value).encode()).hexdigest()
 
 
 class PromptCache:
@@ -82,7 +156,7 @@ class PromptCache:
         lifetimes = {digests[at]: TTL_S[ttl] for at, ttl in written.items()}
         if read_to >= 0:
             lifetimes.setdefault(digests[read_to], self._entries[digests[read_to]].ttl_s)
-        return CacheLookup(use, now, lifetimes)
+        return CacheLookup(use, now, lifetimes, max(read, reach))
 
     def write(self, lookup: CacheLookup) -> None:
         """The reply to a request has begun: what it read lives longer, and what it wrote can be read."""

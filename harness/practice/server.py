@@ -17,6 +17,7 @@ from harness.practice.answer import Answer
 from harness.practice.betas import betas_of
 from harness.practice.checks import check, check_access, unsupported
 from harness.practice.counting import ByteCounter, Counter, request_tokens
+from harness.practice.dialects import translated
 from harness.practice.errors import ApiError
 from harness.practice.exchange import Exchange, RecordedRequest
 from harness.practice.faults import StatusFault
@@ -25,7 +26,7 @@ from harness.practice.ordering import Order
 from harness.practice.orders import Orders
 from harness.practice.playback import Playback
 from harness.practice.preparing import prepare
-from harness.practice.prompt_cache import PromptCache
+from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
 from harness.practice.replies import Brain, ScriptedReply
 from harness.practice.reply_form import reply_to, shows_thinking, thinks_about
 from harness.practice.reply_size import rest_of, sized
@@ -66,6 +67,7 @@ class PracticeServer(Listener):
         self._playback = Playback(self._script, self._rules.profile)
         self._counter = tokens or ByteCounter()
         self._cache = PromptCache(clock)
+        self._diagnosis = CacheDiagnosis()
         self._requests: deque[RecordedRequest] = deque(maxlen=remember)
         self._on_exchange = on_exchange
         self.orders = Orders()
@@ -91,6 +93,7 @@ class PracticeServer(Listener):
 
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
+        request, connection.dialect = translated(request)
         body = self.refusal(request) or body_of(request)
         recorded = RecordedRequest(
             request.path,
@@ -176,7 +179,8 @@ class PracticeServer(Listener):
             )
         reply = self._sized(reply, recorded)
         lookup = self._cache.look_up(body, self._model(body), self._counter)
-        prepared = prepare(reply, body, self._counter, lookup.use)
+        prepared = prepare(reply, body, self._counter, lookup.use, self._diagnosis.compare(body, lookup))
+        self._diagnosis.remember(prepared.envelope.message_id, body, lookup)
         streamed = body.get("stream") is True
         return await answer.play(prepared, fault, streamed=streamed, begun=lambda: self._cache.write(lookup))
 

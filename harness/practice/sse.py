@@ -41,6 +41,7 @@ class Envelope:
     cache: CacheUse = UNCACHED
     thinking_tokens: int = 0
     """Of the output tokens."""
+    diagnostics: Json | None = None
     signatures: tuple[str, ...] = ()
     """One for each part of the reply; empty where there is none."""
 
@@ -96,6 +97,7 @@ def _opening(envelope: Envelope) -> Json:
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
+        "diagnostics": envelope.diagnostics,
         "usage": _usage(envelope, 1) | {"service_tier": "standard"},
     }
 

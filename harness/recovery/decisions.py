@@ -34,6 +34,7 @@ class Mending(StrEnum):
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_REPLY_SETTINGS = "drop_reply_settings"
+    DROP_DIAGNOSTICS = "drop_diagnostics"
     RELOAD_KEY = "reload_key"
     LOWER_CAP = "lower_cap"
 

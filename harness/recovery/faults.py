@@ -56,6 +56,8 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
         case Response.DROP_REPLY_SETTINGS:
             return _mend(state, fault, OneOff.DROP_REPLY_SETTINGS, Mending.DROP_REPLY_SETTINGS)
+        case Response.DROP_DIAGNOSTICS:
+            return _mend(state, fault, OneOff.DROP_DIAGNOSTICS, Mending.DROP_DIAGNOSTICS)
         case Response.RELOAD_KEY:
             return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
         case Response.CUT_SHORT:

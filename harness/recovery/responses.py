@@ -22,6 +22,7 @@ class Response(StrEnum):
     STRIP_THINKING = "leave out thinking blocks, once"
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
     DROP_REPLY_SETTINGS = "say nothing of thinking and effort any more, to this model and for the session"
+    DROP_DIAGNOSTICS = "do not ask why the cache missed, here and in all later requests to the server"
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
     CUT_SHORT = "keep what came before, and ask to go on without repeating it"
@@ -50,6 +51,7 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.WRONG_ADDRESS: Response.STOP,
         FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
         FaultKind.REPLY_SETTINGS: Response.DROP_REPLY_SETTINGS,
+        FaultKind.CACHE_DIAGNOSTICS: Response.DROP_DIAGNOSTICS,
         FaultKind.REFUSAL: Response.SWITCH_ONCE,
         FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,
         FaultKind.REPETITION: Response.CUT_SHORT,

@@ -5,6 +5,8 @@ from types import MappingProxyType
 
 from harness.events import FaultKind
 
+_ANOTHER_SERVER = "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends"
+
 _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
     {
         FaultKind.OVERLOADED: "try again later with /retry, or use another model with /model",
@@ -27,7 +29,8 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
         FaultKind.REPLY_SETTINGS: "use another model, or another server with ANTHROPIC_BASE_URL (setting base_url)",
-        FaultKind.CACHE_MARKS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that takes what harness sends",
+        FaultKind.CACHE_MARKS: _ANOTHER_SERVER,
+        FaultKind.CACHE_DIAGNOSTICS: _ANOTHER_SERVER,
         FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
 )

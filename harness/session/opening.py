@@ -126,6 +126,12 @@ async def open_session(
         shortenings=state.shortenings,
         raised_caps=state.raised_caps,
         plans=state.plans,
+        asked=state.asked,
+        plain_until=state.plain_until,
+        measured=state.measured,
+        message_id=state.message_id,
+        cache_misses=state.cache_misses,
+        lists=state.lists,
         masking=masking,
     )
     recorder.tell = conversation.show
@@ -174,6 +180,8 @@ async def open_session(
     conversation.emit(started if opening.resume is None else resumed)
     if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
         agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program
+    if agent.lists != conversation.lists:
+        conversation.emit(agent.lists)
     agent.dispatching.announce()
     agent.escaping.announce()
     return Session(agent, kept.path, recorder, state, skipped)

@@ -17,6 +17,7 @@ from harness.errors import HarnessError
 from harness.escape.printed import status_lines
 from harness.events import (
     BreakerCommand,
+    CacheMissed,
     DispatchLimits,
     Effort,
     Event,
@@ -99,6 +100,11 @@ class Session:
     def spend(self) -> SpendChanged:
         """What the session has cost so far."""
         return self._agent.conversation.spend
+
+    @property
+    def cache_misses(self) -> tuple[CacheMissed, ...]:
+        """Why the prompt cache missed, oldest first, where the server says so."""
+        return self._agent.conversation.cache_misses
 
     @property
     def plan(self) -> tuple[PlanItem, ...]:

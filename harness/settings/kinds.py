@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, InstanceOf
 
 from harness.events import Effort
 from harness.hooks import Hook
+from harness.model.endpoint import Header, KeyHeader, Platform
 from harness.model.prices import Price
 from harness.secret import Secret
 
@@ -82,9 +83,15 @@ Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with even
 Prices = Annotated[
     tuple[InstanceOf[Price], ...], Fits('tables [prices."NAME"] with input and output; in a variable as JSON')
 ]
+Platforms = Annotated[Platform, Fits('"anthropic", "bedrock", "vertex" or "foundry"')]
+KeyHeaders = Annotated[KeyHeader, Fits('"authorization" or "x-api-key"')]
+Headers = Annotated[
+    tuple[InstanceOf[Header], ...], Fits('a table [headers] of texts; in a variable lines such as "X-Team: blue"')
+]
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 EffortLevel = Annotated[Effort, Fits('"low", "medium", "high", "xhigh" or "max"')]
+CacheTtl = Annotated[Literal["5m", "1h"], Fits('"5m" or "1h"')]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 

@@ -7,7 +7,7 @@ text speaks of. `SkillBook` holds the skills of a session, `skill_tool` lets the
 from harness.definitions.places import Origin, Place, Problem
 from harness.skills.book import SkillBook
 from harness.skills.discovery import Skill
-from harness.skills.texts import catalogue_text, changed, framed, skill_text
+from harness.skills.texts import catalogue_text, changed, framed, news, skill_text
 from harness.skills.tool import SKILL, skill_tool
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "catalogue_text",
     "changed",
     "framed",
+    "news",
     "skill_text",
     "skill_tool",
 ]

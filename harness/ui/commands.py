@@ -16,7 +16,7 @@ from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, 
 from harness.ui.context_command import context
 from harness.ui.exit_words import exits_in_words
 from harness.ui.file_commands import file_command, file_command_names, help_of, typed
-from harness.ui.lines import dollars, priced
+from harness.ui.lines import cache_miss_line, dollars, priced
 from harness.ui.listing import Groups
 from harness.ui.memory_commands import memory
 from harness.ui.permission_commands import permissions
@@ -245,7 +245,8 @@ def _cost(session: Session, argument: str) -> Result:
     tokens = f"{spend.usage.prompt:,} tokens in ({spend.usage.cache_read:,} from the cache), {spend.usage.output:,} out"
     unknown = _UNPRICED.format(counted(spend.unpriced, "request")) if spend.unpriced else ""
     cost = priced(spend.cost_usd, spend.unpriced)
-    return Say(f"{counted(spend.requests, 'request')}, {tokens}\n{cost}{retries}{unknown}")
+    missed = f"\n{line}" if (line := cache_miss_line(session.cache_misses)) else ""
+    return Say(f"{counted(spend.requests, 'request')}, {tokens}\n{cost}{retries}{unknown}{missed}")
 
 
 def _status(session: Session, argument: str) -> Result:

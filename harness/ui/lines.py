@@ -1,7 +1,11 @@
 """What an event has to say in one line; most say nothing."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from harness.events import (
     BudgetReached,
+    CacheMissed,
     CompactionEnded,
     CompactionStarted,
     Event,
@@ -17,6 +21,7 @@ from harness.events import (
     RetryScheduled,
     SettingChanged,
     SilenceHint,
+    ThinkingOmitted,
     Transition,
     TransitionCode,
     WaitAnswered,
@@ -26,6 +31,7 @@ from harness.ui.escape_lines import escape_line
 from harness.ui.health_lines import health_line
 from harness.ui.hook_lines import hook_line
 from harness.ui.line import Line, Tone
+from harness.visible import counted
 
 EXPLAINED = frozenset(
     {
@@ -86,6 +92,8 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
         case HistoryReplaced(reason="media" | "thinking" as reason):
             return Line("·", f"history sent without {reason}")
+        case ThinkingOmitted(reason=reason):
+            return Line("·", f"earlier thinking is left out from here on: {reason}")
         case SilenceHint():
             silence = f"silent for {seconds(event.silent_s)} ({event.phase})"
             return Line("◌", f"the model is {silence}; given up in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
@@ -143,3 +151,25 @@ def priced(cost_usd: float, unpriced: int) -> str:
 def dollars(value: float) -> str:
     """An amount: "$0.0012" below a cent, "$1.25" above."""
     return f"${value:.2f}" if value >= 0.1 else f"${value:.4f}"
+
+
+_MISSES = {
+    "model_changed": "the model changed",
+    "system_changed": "the system prompt changed",
+    "tools_changed": "the tools changed",
+    "messages_changed": "earlier messages changed",
+    "previous_message_not_found": "the server no longer knows the request before",
+    "unavailable": "no reason available",
+}
+
+
+def cache_miss_line(misses: Sequence[CacheMissed]) -> str:
+    """Why the prompt cache missed, in one line with the number of times and tokens; empty where it never did."""
+    if not misses:
+        return ""
+    reasons = Counter(_MISSES.get(miss.reason, miss.reason) for miss in misses)
+    summaries = sum(miss.purpose == "summary" for miss in misses)
+    also = f"; {counted(summaries, 'request')} for a summary" if summaries else ""
+    tokens = sum(miss.tokens or 0 for miss in misses)
+    named = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+    return f"prompt cache missed in {counted(len(misses), 'request')}, about {tokens:,} tokens: {named}{also}"

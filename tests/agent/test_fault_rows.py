@@ -28,13 +28,18 @@ PROFILES = {
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 async def test_a_row_of_the_fault_table_holds_its_bar(row: FaultRow, profile: str, tmp_path: Path) -> None:
     model, behaviour = PROFILES[profile]
-    settings: dict[str, Any] = dict(IMPATIENT) if "stall" in row.name else {}
+    await play(row, tmp_path, behaviour, model=model)
+
+
+async def play(row: FaultRow, folder: Path, behaviour: str = "", **settings: Any) -> None:
+    """Play a row to the library and compare what came of it with its bar; `behaviour` ends its script."""
+    settings |= IMPATIENT if "stall" in row.name else {}
     match row.arguments:
         case ("--fallback-model", fallback):
             settings["fallback_models"] = (fallback,)
         case _:
             assert row.arguments == ()
-    async with stage(tmp_path, row.script + behaviour, model=model, **settings) as here:
+    async with stage(folder, row.script + behaviour, **settings) as here:
         turn = await here.turn("what is the answer?")
         fewest, most = row.requests
         assert fewest <= len(here.posts) <= most, turn.codes

@@ -1,6 +1,7 @@
 """The fold, beside a naive reading of the same events."""
 
 import dataclasses
+import sys
 
 import pytest
 from hypothesis import given
@@ -18,10 +19,13 @@ from harness.events import (
     OutputCapChanged,
     PlanChanged,
     PlanItem,
+    PromptListsRead,
+    RequestSent,
     SessionResumed,
     SettingChanged,
     SpendChanged,
     StepStarted,
+    ThinkingOmitted,
     ToolStarted,
     TransitionCode,
     TurnEnded,
@@ -91,6 +95,19 @@ def plan_is_left(place: int, declared: int, events: list[Event]) -> bool:
     return True
 
 
+def naive_plain(events: list[Event]) -> int:
+    """Every message, once thinking is left out for good; else what the last event says that speaks of it."""
+    if any(isinstance(event, ThinkingOmitted) and event.before is None for event in events):
+        return sys.maxsize
+    match last(events, ThinkingOmitted, HistoryReplaced):
+        case ThinkingOmitted(before=int(before)):
+            return before
+        case HistoryReplaced(messages=messages, plain_until=plain):
+            return len(messages) if plain is None else plain
+        case _:
+            return 0
+
+
 def naive_state(events: list[Event]) -> SessionState:
     """Looks each answer up by itself, from the end of the list."""
     messages = history_after(events)
@@ -110,6 +127,8 @@ def naive_state(events: list[Event]) -> SessionState:
     prompts = [event for event in events if isinstance(event, TurnStarted)]
     step = last(events, StepStarted)
     spend = last(events, SpendChanged)
+    lists = last(events, PromptListsRead)
+    asked = [event for event in events if isinstance(event, RequestSent) and event.purpose == "turn"]
     compactions = [event for event in events if isinstance(event, CompactionEnded)]
     drains = [event for event in compactions if event.drained]
     return SessionState(
@@ -136,6 +155,9 @@ def naive_state(events: list[Event]) -> SessionState:
             if isinstance(event, OutputCapChanged) and event.session_cap is not None
         },
         spend=spend if isinstance(spend, SpendChanged) else None,
+        asked=asked[-1] if asked else None,
+        plain_until=naive_plain(events),
+        lists=lists if isinstance(lists, PromptListsRead) else None,
         started_at=1001.0,
         updated_at=1000.0 + len(events),
     )
@@ -164,6 +186,13 @@ events = st.one_of(
         *(st.just("truncation"), st.just(9), st.just(3), st.just(value=True), st.just("kept")),
         st.sets(st.sampled_from("abc"), min_size=1).map(tuple),
     ),
+    st.builds(HistoryReplaced, st.just(()), st.just("repair"), numbers),
+    st.builds(ThinkingOmitted, st.none() | numbers, st.just("why")),
+    st.builds(
+        *(RequestSent, st.sampled_from("mn"), st.just(1), st.just(1), st.just(1), st.sampled_from(["turn", "summary"])),
+        *(st.just(9), st.sampled_from("ab"), st.sampled_from("cd")),
+    ),
+    st.builds(PromptListsRead, words, words),
     st.just(Notice("info", "nothing that matters")),
 )
 

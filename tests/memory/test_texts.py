@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from harness.memory import Memory, MemoryBook, MemoryType, Place
 from harness.memory.matching import matching
-from harness.memory.texts import INDEX_BYTES, INDEX_LINES, MOST_CHANGES, index_lines, memory_text, news
+from harness.memory.texts import INDEX_BYTES, INDEX_LINES, MOST_CHANGES, index_lines, known, memory_text, news
 from tests.memory.shelves import NOON, draft, store
 
 
@@ -45,8 +45,8 @@ def test_no_memory_ends_the_frame_of_the_news(text: str) -> None:
 def test_news_are_what_differs_and_no_more_than_has_room() -> None:
     before = [made(1), made(2), made(3)]
     now = [made(1), made(2, "Another."), made(4)]
-    assert news(before, before) == ""
-    assert news(before, now).splitlines()[2:-1] == [
+    assert news(list(map(known, before)), before) == ""
+    assert news(list(map(known, before)), now).splitlines()[2:-1] == [
         "- m4 (user, project): What it is. (new)",
         "- m2 (user, project): Another. (changed)",
         "- m3 (person) is forgotten",

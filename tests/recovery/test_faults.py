@@ -59,6 +59,7 @@ POSTS_UNTIL_THE_END = {
     Kind.WRONG_ADDRESS: (1, Code.API_ERROR),
     Kind.CACHE_MARKS: (2, Code.API_ERROR),
     Kind.REPLY_SETTINGS: (2, Code.API_ERROR),
+    Kind.CACHE_DIAGNOSTICS: (2, Code.API_ERROR),
     Kind.AUTH: (2, Code.API_ERROR),
     Kind.HISTORY_INVALID: (2, Code.API_ERROR),
     Kind.SIGNATURE: (2, Code.API_ERROR),

@@ -73,6 +73,7 @@ SAMPLE = {
     "cascade_probes": "confirm",
     "call": "off",
     "effort": "high",
+    "cache_ttl": "1h",
     "auto_compact": "no",
     "escape": "no",
     "instructions": "no",
@@ -89,6 +90,9 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "endpoint": "vertex",
+    "key_header": "x-api-key",
+    "headers": "X-Team: blue",
 }
 
 

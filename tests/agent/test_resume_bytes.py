@@ -1,0 +1,232 @@
+"""A resumed session sends the bytes that the uninterrupted one would have sent, so that the prompt cache still fits."""
+
+import json
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from harness.events import (
+    Event,
+    FaultOccurred,
+    HistoryReplaced,
+    Json,
+    Message,
+    MessageAdded,
+    PlanReminded,
+    PromptListsRead,
+    RequestSent,
+    ThinkingOmitted,
+    TransitionCode,
+)
+from harness.hooks import Hook, HookAnswer, HookCall, hook
+from harness.journal import read
+from harness.practice.replies import Part, ScriptedReply, Text, ToolUse
+from harness.practice.requests import Purpose, purpose
+from harness.practice.rules import ServerRules
+from harness.practice.server import PracticeServer
+from harness.session import Nobody, Opening, Session, open_session
+from harness.settings import Loaded
+from tests.agent.stage import Played, check_requests, played, settings_of
+from tests.whole import stride
+
+pytestmark = pytest.mark.anyio
+
+MODEL = "claude-opus-5-5"
+TURNS = 20
+PROMPT = re.compile(r"Turn (\d+)\b")
+SKILL = "---\nname: release\ndescription: How a release is made.\n---\nTag it, then build it.\n"
+PLAN = [{"text": "look", "status": "in_progress", "tools": []}, {"text": "write", "status": "pending", "tools": []}]
+
+
+class Model:
+    """Says the same to the same conversation, so that two runs of it can be held against each other."""
+
+    def answer(self, request: Json) -> ScriptedReply:
+        if purpose(request) is Purpose.SUMMARY:
+            return ScriptedReply((Text("Requests: turns of a test. Next: the next turn."),))
+        turn, rounds = place_in(request)
+        calls = rounds_of(turn)
+        if rounds == len(calls):
+            return ScriptedReply((Text(f"That was turn {turn}."),))
+        return ScriptedReply((Text(f"Round {rounds}."), *calls[rounds]))
+
+
+def place_in(request: Json) -> tuple[int, int]:
+    """The turn that the last prompt names, and how many replies came since."""
+    rounds = 0
+    for message in reversed(request["messages"]):
+        if message["role"] == "assistant":
+            rounds += 1
+            continue
+        for block in reversed(message["content"]):
+            if block.get("type") == "text" and (found := PROMPT.match(block["text"])):
+                return int(found[1]), rounds
+    return 0, rounds
+
+
+def rounds_of(turn: int) -> list[tuple[Part, ...]]:
+    """The tool calls of a turn, round by round."""
+
+    def call(name: str, input: Json, number: int = 0) -> ToolUse:
+        return ToolUse(name, input, id=f"toolu_{turn}_{name}_{number}")
+
+    match turn % 6:
+        case 1:
+            return [(call("todo_write", {"items": PLAN}),)]
+        case 2:
+            kept = {
+                "type": "user",
+                "name": f"fact {turn}",
+                "description": f"What turn {turn} found.",
+                "text": "So it is.",
+            }
+            return [(call("remember", kept),)]
+        case 3:
+            return [(call("skill", {"name": "release"}),)]
+        case 4:
+            return [
+                (call("bash", {"command": f"echo {turn}-{n}"}, n), call("glob", {"pattern": "*"}, n)) for n in (1, 2)
+            ]
+        case 5:
+            return [(call("read_file", {"path": "notes.txt"}, n),) for n in (1, 2, 3)]
+        case _:
+            return []
+
+
+def hooks() -> list[Hook]:
+    """Hooks that add words to prompts, to results and after a compaction."""
+
+    @hook("prompt_submit", name="clock")
+    def about_the_prompt(call: HookCall) -> HookAnswer:
+        return HookAnswer(context=f"The prompt has {len(str((call.input or {})['prompt']))} characters.")
+
+    @hook("after_tool", name="checker", tools="bash")
+    def about_the_result(call: HookCall) -> HookAnswer:
+        return HookAnswer(context="It was checked.")
+
+    @hook("after_compaction", name="keeper")
+    def about_the_summary(call: HookCall) -> HookAnswer:
+        return HookAnswer(context="Shortened.")
+
+    return [about_the_prompt, about_the_result, about_the_summary]
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[PracticeServer]:
+    """A server whose thinking is valid only behind the very bytes that it was written behind."""
+    async with PracticeServer(Model(), rules=ServerRules(bind_thinking=True)) as server:
+        yield server
+
+
+def fresh(folder: Path, server: PracticeServer) -> Loaded:
+    """Settings of a folder in which nothing has happened yet."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    loaded = settings_of(
+        folder, server.base_url, model=MODEL, plan_reminder=2, user_dir=folder / "user", home_dir=folder / "home"
+    )
+    workspace = loaded.settings.workspace
+    (workspace / "notes.txt").write_text("a note\n" * 40)
+    (workspace / "AGENTS.md").write_text("Write short sentences.\n")
+    skill = workspace / ".harness" / "skills" / "release" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text(SKILL)
+    return loaded
+
+
+async def turn(session: Session, number: int) -> None:
+    """One turn, with what comes before it."""
+    if number == 8:
+        await played(session.shell("echo by hand"))
+    if number == 12:
+        assert (await played(session.compact())).of(HistoryReplaced)
+    if number == 17:
+        session.rewind(session.turn)
+    done = await played(session.run(f"Turn {number}: go on."))
+    assert done.end.code is TransitionCode.COMPLETED, done.end
+    assert not done.of(ThinkingOmitted)
+
+
+async def uninterrupted(loaded: Loaded, server: PracticeServer) -> Path:
+    """The whole session in one go; its journal."""
+    async with await open_session(loaded, Nobody(), hooks=hooks()) as session:
+        for number in range(1, TURNS + 1):
+            await turn(session, number)
+        return session.path
+
+
+def bodies(server: PracticeServer, since: int = 0) -> list[str]:
+    """The bodies of the requests, byte by byte, without the id of the message before, which the server makes up."""
+    posts = [request.body for request in server.requests[since:] if request.path == "/v1/messages"]
+    return [json.dumps({**body, "diagnostics": None}) for body in posts]
+
+
+async def test_a_session_resumed_before_every_turn_sends_what_the_uninterrupted_one_does(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    async with serving() as server:
+        path = await uninterrupted(fresh(folder, server), server)
+        wanted, events = bodies(server), Played([record.event for record in read(path).records])
+        assert not [result["content"] for result in events.results if result.get("is_error")]
+        assert all(events.of(kind) for kind in (PlanReminded, HistoryReplaced, PromptListsRead))
+        assert all("Compared with the list in the system prompt" in body for body in wanted[-3:])
+        since, loaded = len(server.requests), fresh(folder, server)
+        for number in range(1, TURNS + 1):
+            opening = Opening("latest") if number > 1 else Opening()
+            async with await open_session(loaded, Nobody(), opening, hooks=hooks()) as session:
+                await turn(session, number)
+        sent = bodies(server, since)
+        check_requests(server.requests)
+    for at, (one, other) in enumerate(zip(wanted, sent, strict=True)):
+        assert one == other, f"request {at} differs"
+
+
+async def test_a_session_resumed_after_any_event_sends_all_that_was_said_unchanged(tmp_path: Path) -> None:
+    async with serving() as server:
+        loaded = fresh(tmp_path / "here", server)
+        path = await uninterrupted(loaded, server)
+        records = read(path).records
+        lines, first = path.read_bytes().splitlines(keepends=True), json.loads(bodies(server)[0])
+        assert len(lines) == len(records)
+        for number in islice(range(1, len(lines) + 1), 0, None, stride(12)):
+            events = [record.event for record in records[:number]]
+            cut = path.with_name(f"20261121-0000-{number:06}.jsonl")
+            cut.write_bytes(b"".join(lines[:number]))
+            async with await open_session(loaded, Nobody(), Opening(cut.stem), hooks=hooks()) as session:
+                since = len(server.requests)
+                done = await played(session.run("Turn 6: where were we?"))
+                assert not done.of(FaultOccurred), f"after event {number}"
+                assert not done.of(ThinkingOmitted), f"after event {number}"
+            body = server.requests[since].body
+            said = list(blocks_of(history_after(events)))
+            sent = [(message["role"], bare(block)) for message in body["messages"] for block in message["content"]]
+            assert json.dumps(sent[: len(said)]) == json.dumps(said), f"after event {number}"
+            if any(isinstance(event, RequestSent) for event in events):
+                assert json.dumps([body["tools"], body["system"]]) == json.dumps([first["tools"], first["system"]])
+
+
+def history_after(events: Sequence[Event]) -> list[Message]:
+    """What the events put into the history, told in the plainest way."""
+    messages: list[Message] = []
+    for event in events:
+        match event:
+            case MessageAdded(message=message):
+                messages.append(message)
+            case HistoryReplaced(messages=others):
+                messages = list(others)
+    return messages
+
+
+def blocks_of(messages: Sequence[Message]) -> Iterator[tuple[str, Json]]:
+    for message in messages:
+        for block in message.content:
+            yield message.role, block
+
+
+def bare(block: Json) -> Json:
+    """The block without its cache breakpoint."""
+    return {key: value for key, value in block.items() if key != "cache_control"}
