@@ -29,7 +29,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from harness.assembly import secrets_of, settings_here
+from harness.assembly import secrets_of, settings_here, web_access
 from harness.clock import Clock, SystemClock
 from harness.context_use import ContextUse, context_use
 from harness.conversation import Conversation, ignore
@@ -44,6 +44,7 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOrdered,
+    Json,
     Origin,
     Outcome,
     Reply,
@@ -247,6 +248,12 @@ class Agent:
         """Shorten the history now; `focus` says what the summary should pay attention to (recovery E4)."""
         return self._turns.events(partial(self._compact, focus))
 
+    def answer_with(self, answer_format: Json | None) -> bool:
+        """Ask for answers in this `output_config.format`; None: any text. False: the model takes none, so that it has
+        to be asked for in the prompt."""
+        self._calls.answer_format = answer_format
+        return answer_format is not None and self._calls.takes_format(self.model)
+
     def clear(self) -> None:
         """Forget the conversation. The journal keeps it."""
         self.conversation.replace((), "clear")
@@ -364,6 +371,11 @@ class Agent:
         return context_use(self._calls, self.conversation, self.model, self._limits, gave_up=gave_up)
 
     @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The names of all tools that the model may call, those of the server among them."""
+        return (*self.toolbox.names, *web_access(self.settings).names)
+
+    @property
     def skills(self) -> SkillBook:
         """The skills that the model can be told of."""
         return self._shared.skills
@@ -452,7 +464,7 @@ class Agent:
                     results = await self._tools.answer(decision.calls, decision.cut_calls, self._signals.interrupt)
                     reminder = () if results.interrupted else self._plan_reminder.after_round()
                     say.add("user", (*results.blocks, *reminder), Origin.TOOL_RESULTS)
-                    turn.answer = ""
+                    turn.begin_answer()
                     turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
                     if stop := await self._after_tools(turn):
                         return stop

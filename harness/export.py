@@ -29,6 +29,8 @@ from harness.events import (
     OutputCapChanged,
     PauseReported,
     PermissionAnswered,
+    QuestionAnswered,
+    QuestionAsked,
     RetryScheduled,
     RolledBack,
     Rung,
@@ -194,6 +196,10 @@ class _Page:
                 case TurnEnded() as end:
                     if end.answer.strip() and not self._answered:
                         yield end.answer.strip()
+                    if end.sources:
+                        yield "\n".join(
+                            f"{number}. {source.title} <{source.url}>" for number, source in enumerate(end.sources, 1)
+                        )
                     if end.code is not TransitionCode.COMPLETED:
                         yield f"> **{end.code}**: {_line(end.reason)}"
                 case event:
@@ -241,6 +247,13 @@ def _note(event: Event) -> str:
             return f"hook {event.name} at {event.point}: {outcome}{': ' + event.detail if event.detail else ''}"
         case HookFailed(times=1):
             return f"hook {event.name} at {event.point} failed: {event.why}"
+        case QuestionAsked(question=question, options=options):
+            labels = " | ".join(option.label for option in options)
+            return f"question: {question}{f' [{labels}]' if labels else ''}".replace("\n", " ")
+        case QuestionAnswered(how="declined", by=by):
+            return "not answered: no user was present" if by == "setting" else "declined to answer"
+        case QuestionAnswered(answer=answer, by=by):
+            return f"answered{' by the settings' if by == 'setting' else ''}: {answer}"
         case PermissionAnswered(answer="no"):
             return f"{event.tool} was not allowed{': ' + event.why if event.why else ''}"
         case SettingChanged():

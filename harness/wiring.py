@@ -15,6 +15,7 @@ from harness.assembly import (
     prompt_sections,
     recovery_limits,
     tools_for,
+    web_access,
     with_faults,
 )
 from harness.breakers.board import Board
@@ -26,6 +27,7 @@ from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
 from harness.events import PromptListsRead
 from harness.executor.asker import Asker
+from harness.executor.attachments import Attachments
 from harness.executor.behaviour import Behaviour
 from harness.executor.carrying import Executor
 from harness.executor.cost_budget import BudgetNotices, require_prices
@@ -39,6 +41,7 @@ from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
 from harness.executor.own_commands import OwnCommands
 from harness.executor.plan_reminder import PlanReminder
+from harness.executor.questions import UserQuestions
 from harness.executor.remembering import Remembering
 from harness.executor.rewinding import Rewinding
 from harness.executor.rollbacks import Rollbacks
@@ -57,6 +60,7 @@ from harness.recovery import RecoveryLimits
 from harness.settings import Settings
 from harness.sharing import Shared
 from harness.skills import SKILL, catalogue_text
+from harness.tools.ask_user import ask_user_tool
 from harness.tools.planning import TODO_WRITE
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of
@@ -82,6 +86,7 @@ class Parts:
     labels: Labels
     tools: ToolCalls
     hooking: Hooking
+    attachments: Attachments
     own_commands: OwnCommands
     executor: Executor
     escaping: Escaping
@@ -130,9 +135,13 @@ def wired(
         asker = shared.asker
     company = None if hired else crew(shared, outputs)
     ours = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
+    if settings.ask_user != "off":
+        ours = (*ours, ask_user_tool(UserQuestions(conversation, asker, settings.ask_user)))
     every = joined(kept_of(ours, standard, strict=not hired), tools)
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
-    lists = _lists(conversation, shared, toolbox)
+    web = web_access(settings, standard if hired else None)
+    sent = (*toolbox.specs(), *web.tools(newest=shared.catalogue.knows(settings.model)))
+    lists = _lists(conversation, shared, toolbox, digest_of(sent))
     sections = prompt_sections(
         settings, hired=hired, instructions=shared.instructions, skills=lists.skills, memory=lists.memory, role=role
     )
@@ -147,6 +156,7 @@ def wired(
         endpoints=shared.endpoints,
         retries=shared.retries,
         effort=settings.effort,
+        web=lambda: web_access(settings, standard if hired else None, tool_calls.only),
     )
     numbers = policies.breakers or dispatch_limits(settings)
     board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)
@@ -178,6 +188,7 @@ def wired(
         log=log,
         remember=shared.granting.remember,
     )
+    attachments = Attachments(tool_calls, conversation, settings.workspace)
     own_commands = OwnCommands(
         conversation,
         signals,
@@ -224,6 +235,7 @@ def wired(
         labels=labels,
         tools=tool_calls,
         hooking=hooking,
+        attachments=attachments,
         own_commands=own_commands,
         executor=executor,
         escaping=escaping,
@@ -236,10 +248,10 @@ def wired(
     )
 
 
-def _lists(conversation: Conversation, shared: Shared, toolbox: Toolbox) -> PromptListsRead:
+def _lists(conversation: Conversation, shared: Shared, toolbox: Toolbox, tools_digest: str) -> PromptListsRead:
     """What the system prompt lists: as it was where the conversation goes on with the same tools, else as it is now."""
     before, asked = conversation.lists, conversation.asked
-    if before is not None and (asked is None or asked.tools_digest == digest_of(toolbox.specs())):
+    if before is not None and (asked is None or asked.tools_digest == tools_digest):
         shared.memory.resume(before.memories)
         return before
     return PromptListsRead(

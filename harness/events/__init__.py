@@ -65,6 +65,7 @@ from harness.events.catalogue import (
     TurnStarted,
     WaitAnswered,
     WaitOffered,
+    WebUsed,
 )
 from harness.events.codec import decode, encode, name_of
 from harness.events.delegating import AgentCreated, AgentEnd, AgentEnded, AgentMoved
@@ -145,7 +146,9 @@ from harness.events.health import (
     part_key,
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
+from harness.events.questions import FanOut, QuestionAnswered, QuestionAsked, QuestionOption
 from harness.events.values import (
+    ATTACHMENT,
     OWN_COMMAND,
     OWN_EFFORT,
     Block,
@@ -161,6 +164,7 @@ from harness.events.values import (
     Outcome,
     Reply,
     Revision,
+    Source,
     ToolCall,
     ToolOutcome,
     TransitionCode,
@@ -169,6 +173,7 @@ from harness.events.values import (
 from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
+    "ATTACHMENT",
     "OWN_COMMAND",
     "OWN_EFFORT",
     "AgentCreated",
@@ -219,6 +224,7 @@ __all__ = [
     "Failure",
     "FailureCategory",
     "FailureCharged",
+    "FanOut",
     "Fault",
     "FaultKind",
     "FaultOccurred",
@@ -265,6 +271,9 @@ __all__ = [
     "PlanReminded",
     "Projection",
     "PromptListsRead",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QuestionOption",
     "Rank",
     "RefusalReason",
     "RemovalReason",
@@ -285,6 +294,7 @@ __all__ = [
     "SettingChanged",
     "Severity",
     "SilenceHint",
+    "Source",
     "SpendChanged",
     "StepStarted",
     "StuckReported",
@@ -308,6 +318,7 @@ __all__ = [
     "WalkEnd",
     "WalkEnded",
     "WatchListFull",
+    "WebUsed",
     "WorkAdmitted",
     "WorkDropped",
     "WorkQueued",

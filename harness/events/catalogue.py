@@ -12,6 +12,7 @@ from harness.events.values import (
     Message,
     Origin,
     Revision,
+    Source,
     ToolOutcome,
     TransitionCode,
     Usage,
@@ -202,6 +203,19 @@ class ToolCallDelta(Event):
     name: str
     characters: int
     """Characters of input received so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebUsed(Event):
+    """The server searched the web or read a page for the model. Reported when its result arrives."""
+
+    tool: str
+    """"web_search", "web_fetch"."""
+    asked: str
+    """The query or the address; empty where it came with an earlier reply."""
+    outcome: str
+    """What came of it, in a few words: "3 results", "1 page", "max_uses_exceeded"."""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,3 +486,5 @@ class TurnEnded(Event):
     duration_s: float
     unpriced: int = 0
     """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""
+    sources: tuple[Source, ...] = ()
+    """The pages that the answer cites, each once, in order."""

@@ -25,6 +25,7 @@ from harness.executor.waiting import Signals, pause, unless
 from harness.executor.words import sendable
 from harness.hooks import Combined
 from harness.model import history, hook_texts, prompt
+from harness.model.invariants import paused
 from harness.recovery import (
     Compact,
     Continue,
@@ -226,7 +227,15 @@ class Executor:
                 if self._connection.client.drop_cache_marks():
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
-            case Mending.DROP_REPLY_SETTINGS:
+            case Mending.DROP_SERVER_TOOLS:
+                if not self._calls.drop_web(turn.state.model):
+                    return False
+                text = f"{turn.state.model} takes no web search or fetch; they are left out from now on"
+                conversation.emit(Notice("warning", text))
+            case Mending.DROP_FORMAT if self._calls.drop_format(turn.state.model):
+                text = f"{turn.state.model} does not take this output format; it is asked for in words"
+                conversation.emit(Notice("warning", text))
+            case Mending.DROP_FORMAT | Mending.DROP_REPLY_SETTINGS:  # "output_config" alone may mean the effort
                 if not self._calls.drop_reply_settings(turn.state):
                     return False
                 text = "refuses what was said of thinking and effort; nothing is said of them from now on"
@@ -280,7 +289,9 @@ class Executor:
                 text = prompt.CONTINUE_WITHOUT_REPEATING
             case Nudge.OBJECTION:
                 text = sendable(hook_texts.objection(decision.objection))
-            case Nudge.PAUSED:
+            case Nudge.PAUSED if paused(Message("assistant", decision.keep)):
+                return ()
+            case Nudge.PAUSED:  # in words, which may not stand last
                 text = prompt.CONTINUE
             case Nudge.TOKEN_BUDGET:
                 text = prompt.token_budget_nudge(turn.state.output_tokens, self._limits.token_budget or 0)

@@ -35,6 +35,7 @@ from harness.model.catalogue import Catalogue, ModelCard
 from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.digest import digest_of
+from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.recovery.output_cap import cap_for
@@ -71,6 +72,7 @@ class ModelCalls:
         endpoints: SharedEndpoints | None = None,
         retries: SharedRetries | None = None,
         effort: Effort | None = None,
+        web: Callable[[], WebAccess] = lambda: NO_WEB,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -81,6 +83,7 @@ class ModelCalls:
             endpoints: how the models are, as far as other agents have found out.
             retries: the retry budget that it shares with other agents.
             effort: what the user wants of the model; None: its own.
+            web: what the model may use of the web in the next request.
             chance: a random number in [0, 1), for jitter.
         """
         self._client = client
@@ -104,6 +107,9 @@ class ModelCalls:
         self._effort_told: tuple[str, Effort] | None = None
         self._thinking: dict[str, Json | None] = {}
         """What is said about thinking to each model, constant in a conversation: the prompt cache goes by it."""
+        self._web = web
+        self.answer_format: Json | None = None
+        """The output format of replies in turns; None: any text."""
         self.watches_text = True
         """A reply that repeats itself is cut."""
         self.endpoints = KeptEndpoints(conversation, endpoints)
@@ -149,7 +155,7 @@ class ModelCalls:
 
     def counted(self, messages: Sequence[Message]) -> int:
         """Size of a request with these messages, in tokens of our own vocabulary."""
-        return self._counter.count_request(self.system, self.tools, messages)
+        return self._counter.count_request(self.system, (*self.tools, *self._web().tools()), messages)
 
     def count(self, message: Message) -> int:
         """Size of one message, in tokens of our own vocabulary."""
@@ -190,7 +196,7 @@ class ModelCalls:
         `answer` is what the turn has answered so far; the outcome holds only what is new.
         """
         self._omit_foreign_thinking(state.model)
-        messages = self._checked()
+        messages = self._checked(state.model)
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
         shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
@@ -227,22 +233,24 @@ class ModelCalls:
             self._retries.requested()
         self._paid_retries = state.turn_retries
         emit = self._conversation.emit
-        counted = self._counter.count_request(self.system, self.tools, messages)
+        counted = self.counted(messages)
         estimate = self._estimator.estimate(state.model, counted)
         card = self._catalogue.card(state.model)
         purpose: Literal["summary", "turn"] = "summary" if summary else "turn"
-        digests = digest_of(self.system), digest_of(self.tools)
+        tools = self._sent_tools(state.model)
+        digests = digest_of(self.system), digest_of(tools)
         emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, card.window, *digests))
         request = ModelRequest(
             model=state.model,
             max_tokens=cap,
             system=self.system,
-            tools=self.tools,
+            tools=tools,
             messages=prompt.with_breakpoints(messages),
             estimated_tokens=estimate,
+            answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
+            previous_message=self._conversation.message_id,
             thinking=self._thinking_of(card),
             effort=self._effort_of(card, state),
-            previous_message=self._conversation.message_id,
         )
         signals.reconnect.clear()
         signals.other_model.clear()
@@ -263,7 +271,7 @@ class ModelCalls:
             case Reply():
                 seconds = loop.time() - began
                 # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
-                counted = self._counter.count_request(self.system, self.tools, messages)
+                counted = self.counted(messages)
                 reply_count = self.count(Message("assistant", outcome.content))
                 self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
                 emit(
@@ -282,6 +290,30 @@ class ModelCalls:
                 self._learn_limits(state.model, outcome)
         self._conversation.spent(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
         return outcome
+
+    def web_tools(self, model: str) -> tuple[Json, ...]:
+        """The server's own tools that a request to `model` names."""
+        if not self._catalogue.card(model).takes_web:
+            return ()
+        return self._web().tools(newest=self._catalogue.knows(model))
+
+    def _sent_tools(self, model: str) -> tuple[Json, ...]:
+        return (*self.tools, *self.web_tools(model))
+
+    def takes_format(self, model: str) -> bool:
+        """Whether `model` can be asked for a form of its answers other than in words, as far as is known."""
+        return self._catalogue.card(model).takes_format and self._catalogue.knows(model)
+
+    def drop_format(self, model: str) -> bool:
+        """Ask `model` for no form of its answers from now on; True when it was asked for one so far."""
+        asked = self.answer_format is not None and self.takes_format(model)
+        self._catalogue.without_format(model)
+        return asked
+
+    def drop_web(self, model: str) -> bool:
+        """Ask `model` without web search and fetch from now on; True when it was asked with them so far."""
+        asked = bool(self._web().tools())
+        return self._catalogue.without_web(model) and asked
 
     def decided(self, before: TurnState, decision: Decision) -> None:
         """Take a retry that was decided from the shared budget. Right after the decision, so that no other agent is
@@ -341,7 +373,8 @@ class ModelCalls:
     def _measure_anew(self, *, roughly: bool) -> None:
         """What was learned about a model by the rule of thumb is put into the terms of the vocabulary."""
         messages = self._conversation.messages
-        before = TokenCounter().count_request(self.system, self.tools, messages) if roughly else 0
+        tools = (*self.tools, *self._web().tools())
+        before = TokenCounter().count_request(self.system, tools, messages) if roughly else 0
         self._estimator = self._estimator.recounted(before, self.counted(messages))
 
     def _omit_foreign_thinking(self, model: str) -> None:
@@ -359,21 +392,24 @@ class ModelCalls:
             for name, before, now in (
                 ("model", asked.model, model),
                 ("system prompt", asked.system_digest, digest_of(self.system)),
-                ("tools", asked.tools_digest, digest_of(self.tools)),
+                ("tools", asked.tools_digest, digest_of(self._sent_tools(model))),
             )
             if before != now
         ]
         if changed:
             self._conversation.omit_thinking(f"changed since the last request: {', '.join(changed)}")
 
-    def _checked(self) -> tuple[Message, ...]:
+    def _checked(self, model: str) -> tuple[Message, ...]:
         conversation = self._conversation
         repaired = history.repaired(_joined(conversation.messages))
         if repaired.repairs:
             conversation.emit(HistoryRepaired(repaired.repairs))
             conversation.replace(repaired.messages, "repair")
         messages, plain = conversation.messages, conversation.plain_until
-        return _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
+        sent = _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
+        if self._catalogue.card(model).takes_web:
+            return sent
+        return history.repaired(history.without_server_tools(sent)).messages
 
     def _learn_limits(self, model: str, fault: Fault) -> None:
         """Numbers in an error text correct what we believe about the model."""

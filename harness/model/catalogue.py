@@ -47,6 +47,10 @@ class ModelCard:
     """Thinks when a request says nothing about thinking."""
     efforts: tuple[Effort, ...] | None = None
     """Levels of `output_config.effort` that it takes, the least first; empty: it takes none, None: not known."""
+    takes_web: bool = True
+    """Takes the server's own tools for web search and fetch, as far as is known."""
+    takes_format: bool = True
+    """Takes `output_config.format`, as far as is known."""
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
 
@@ -182,6 +186,8 @@ class Catalogue:
                 thinking=new.thinking if says else old.thinking,
                 thinks=new.thinks if says else old.thinks,
                 efforts=old.efforts if new.efforts is None or new.id in self._plain else new.efforts,
+                takes_web=old.takes_web and new.takes_web,
+                takes_format=old.takes_format and new.takes_format,
             )
 
     def correct(self, model: str, *, window: int | None = None, max_output: int | None = None) -> ModelCard:
@@ -203,6 +209,16 @@ class Catalogue:
         session. Whether it thinks by itself is as before."""
         self._plain.add(model)
         self._learned[model] = replace(self.card(model), thinking=Thinking.UNKNOWN, efforts=())
+
+    def without_web(self, model: str) -> bool:
+        """Note that `model` takes no web search and fetch; False: that was known."""
+        card = self.card(model)
+        self._learned[model] = replace(card, takes_web=False)
+        return card.takes_web
+
+    def without_format(self, model: str) -> None:
+        """Note that `model` takes no `output_config.format`."""
+        self._learned[model] = replace(self.card(model), takes_format=False)
 
     def price(self, model: str) -> Price | None:
         """What `model` costs; None where nobody has said. A new point release is not taken to cost what others do."""
@@ -230,6 +246,8 @@ def described_card(known: ModelCard, entry: Json) -> ModelCard:
         window=window if isinstance(window, int) and window > 0 else known.window,
         max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
         efforts=known.efforts if efforts is None else efforts,
+        takes_web=known.takes_web and not _refused(capabilities.get("server_tools")),
+        takes_format=known.takes_format and not _refused(capabilities.get("structured_outputs")),
     )
     if thinking is Thinking.UNKNOWN:
         return card
@@ -237,9 +255,14 @@ def described_card(known: ModelCard, entry: Json) -> ModelCard:
     return replace(card, thinking=thinking, thinks=thinks)
 
 
+def _refused(capability: object) -> bool:
+    """The server says that a model has not got it; it may say nothing."""
+    return isinstance(capability, dict) and capability.get("supported") is False
+
+
 def _thinking_of(capability: object) -> Thinking:
     types = capability.get("types") if isinstance(capability, dict) else None
-    if isinstance(capability, dict) and capability.get("supported") is False:
+    if _refused(capability):
         return Thinking.NONE
     if not isinstance(types, dict):
         return Thinking.UNKNOWN

@@ -42,6 +42,8 @@ class ModelRequest:
     thinking: Json | None = None
     effort: Effort | None = None
     """None: the model's own."""
+    answer_format: Json | None = None
+    """The form that the answer has to have; None: any."""
     previous_message: str = ""
     """Id of the reply to the request before, for the server to say why the cache missed; empty: there is none."""
 
@@ -59,8 +61,9 @@ class ModelRequest:
             body["tools"] = list(self.tools)
         if self.thinking is not None:
             body["thinking"] = self.thinking
-        if self.effort is not None:
-            body["output_config"] = {"effort": self.effort}
+        config = {"effort": self.effort, "format": self.answer_format}
+        if given := {name: value for name, value in config.items() if value is not None}:
+            body["output_config"] = given
         body["diagnostics"] = {"previous_message_id": self.previous_message or None}
         return body
 

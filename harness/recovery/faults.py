@@ -56,6 +56,10 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
         case Response.DROP_REPLY_SETTINGS:
             return _mend(state, fault, OneOff.DROP_REPLY_SETTINGS, Mending.DROP_REPLY_SETTINGS)
+        case Response.DROP_SERVER_TOOLS:
+            return _mend(state, fault, OneOff.DROP_SERVER_TOOLS, Mending.DROP_SERVER_TOOLS)
+        case Response.DROP_FORMAT:
+            return _mend(state, fault, OneOff.DROP_FORMAT, Mending.DROP_FORMAT)
         case Response.DROP_DIAGNOSTICS:
             return _mend(state, fault, OneOff.DROP_DIAGNOSTICS, Mending.DROP_DIAGNOSTICS)
         case Response.RELOAD_KEY:

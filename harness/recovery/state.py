@@ -21,6 +21,8 @@ class OneOff(StrEnum):
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_REPLY_SETTINGS = "drop_reply_settings"
+    DROP_SERVER_TOOLS = "drop_server_tools"
+    DROP_FORMAT = "drop_format"
     DROP_DIAGNOSTICS = "drop_diagnostics"
     RELOAD_KEY = "reload_key"
     EMPTY_REPLY = "empty_reply"

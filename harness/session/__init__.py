@@ -8,7 +8,8 @@ from harness.escape.wording import LABELS as LOOP_CHOICES
 from harness.escape.wording import RUNGS, described
 from harness.escape.wording import question as loop_question
 from harness.executor.agent_rows import AgentRow
-from harness.executor.asker import Asker, Nobody, WaitChoice
+from harness.executor.asker import Asker, Nobody, UserAnswer, WaitChoice
+from harness.executor.attachments import attachment_problem
 from harness.executor.gating import GateStatus
 from harness.executor.incoming import Incoming
 from harness.executor.rewinding import FilesBack
@@ -58,7 +59,9 @@ __all__ = [
     "SessionSummary",
     "Skill",
     "SkillProblem",
+    "UserAnswer",
     "WaitChoice",
+    "attachment_problem",
     "described",
     "exit_code",
     "in_words",

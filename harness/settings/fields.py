@@ -6,13 +6,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.model.endpoint import KeyHeader, Platform
 from harness.settings.kinds import (
+    AskUser,
     CacheTtl,
     Call,
     CascadeProbes,
     Count,
     CountOrNone,
     Dollars,
+    Domains,
     EffortLevel,
+    FanOutAnswer,
     Headers,
     Hooks,
     KeyHeaders,
@@ -92,6 +95,9 @@ class Settings(BaseModel):
     """What never may run, in no mode. The rules of all layers count together."""
     permissions_file: Place | None = None
     """Where rules are that you keep; unset: permissions.toml beside your settings. The files of a folder cannot."""
+    ask_user: AskUser = "refuse"
+    """What the model hears that asks a question where no user is present: to go on by its own judgement (refuse), or
+    its first option (first). At a terminal you are asked. off: it cannot ask at all."""
     instructions: Switch = True
     """Tell the model what AGENTS.md and CLAUDE.md say: yours, those of the workspace and of the folders above it."""
     skills: Switch = True
@@ -100,6 +106,16 @@ class Settings(BaseModel):
     memory: Switch = True
     """Let the model keep facts for later sessions: yours in the folder memory of `user_dir`, the project's beside its
     sessions."""
+    web_search: Switch = False
+    """Let the model search the web. The server searches, and each search costs extra (`harness doctor` and /cost)."""
+    web_fetch: Switch = False
+    """Let the model read web pages whose address stands in the conversation. The server fetches them."""
+    web_allowed_domains: Domains = ()
+    """The only domains that search and fetch may use; unset: all. Not together with `web_blocked_domains`."""
+    web_blocked_domains: Domains = ()
+    """Domains that search and fetch never use."""
+    web_max_uses: Count | None = None
+    """Searches, and likewise pages, in one request; unset: as many as the server allows."""
     user_dir: Place | None = None
     """Where your AGENTS.md, skills and memories are; unset: beside your settings. Files of a folder cannot set it."""
     home_dir: Place | None = None
@@ -180,6 +196,11 @@ class Settings(BaseModel):
     """Count the agents of all your sessions on this machine together. Off: each session for itself."""
     max_agents: CountOrNone = 100
     """Subagents that a session may start in all; then no other one is started. 0: none."""
+    fan_out: FanOutAnswer = "ask"
+    """Before a session starts more than `fan_out_agents` subagents: ask you, which without a user present means no;
+    start them (allow); or do not (refuse)."""
+    fan_out_agents: CountOrNone = 10
+    """Subagents that a session starts before it asks; a yes holds for twice as many, or for all that were asked for."""
     agent_turns: Count = 30
     """Steps that a subagent may take for one task."""
     agent_budget_usd: Dollars | None = None

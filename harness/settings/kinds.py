@@ -15,6 +15,7 @@ from harness.secret import Secret
 
 LEAST_SIZE = 1_000
 """Tokens of the smallest size of a history."""
+_DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}(?:/[!-~]*)?")
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
 
 
@@ -43,6 +44,14 @@ def _places(value: object) -> object:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     return value
+
+
+def _domains(value: object) -> object:
+    """Names of domains, with a path behind them or without; no address with a scheme, and no pattern in the name."""
+    names = _names(value)
+    if not isinstance(names, tuple) or not all(_DOMAIN.fullmatch(name) for name in names):
+        raise ValueError("not a list of domains")
+    return tuple(dict.fromkeys(name.lower() for name in names))
 
 
 def _size(value: object) -> object:
@@ -79,6 +88,9 @@ SecretText = Annotated[Secret, Fits("a text")]
 Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
 Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of folders")]
+Domains = Annotated[
+    tuple[str, ...], BeforeValidator(_domains), Fits('a list of domains without https://, such as ["docs.python.org"]')
+]
 Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
 Prices = Annotated[
     tuple[InstanceOf[Price], ...], Fits('tables [prices."NAME"] with input and output; in a variable as JSON')
@@ -93,6 +105,8 @@ CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confi
 EffortLevel = Annotated[Effort, Fits('"low", "medium", "high", "xhigh" or "max"')]
 CacheTtl = Annotated[Literal["5m", "1h"], Fits('"5m" or "1h"')]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
+AskUser = Annotated[Literal["refuse", "first", "off"], Fits('"refuse", "first" or "off"')]
+FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], Fits('"ask", "allow" or "refuse"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 
 

@@ -225,6 +225,9 @@ def _checked(values: Mapping[str, object], given: Mapping[str, Given]) -> Settin
     except ValidationError as error:
         name = str(error.errors(include_input=False, include_url=False)[0]["loc"][0])
         raise SettingsError(_misfit(name, given[name])) from error
+    if settings.web_allowed_domains and settings.web_blocked_domains:
+        both = f"{given['web_allowed_domains'].origin} and {given['web_blocked_domains'].origin}"
+        raise SettingsError(f"{both} cannot both be set: the server takes one of the two lists; leave one of them out.")
     changes: dict[str, object] = {}
     if settings.practice and "model" not in given:
         changes["model"] = PRACTICE_MODEL

@@ -243,6 +243,8 @@ def _cost(session: Session, argument: str) -> Result:
     spend = session.spend
     retries = f"; of it on failed and repeated requests: {dollars(spend.retry_cost_usd)}" if spend.cost_usd else ""
     tokens = f"{spend.usage.prompt:,} tokens in ({spend.usage.cache_read:,} from the cache), {spend.usage.output:,} out"
+    if spend.usage.web_searches:
+        tokens += f", {counted(spend.usage.web_searches, 'web search', 'web searches')}"
     unknown = _UNPRICED.format(counted(spend.unpriced, "request")) if spend.unpriced else ""
     cost = priced(spend.cost_usd, spend.unpriced)
     missed = f"\n{line}" if (line := cache_miss_line(session.cache_misses)) else ""

@@ -71,9 +71,11 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 
 SAMPLE = {
     "cascade_probes": "confirm",
+    "ask_user": "first",
+    "cache_ttl": "1h",
+    "fan_out": "allow",
     "call": "off",
     "effort": "high",
-    "cache_ttl": "1h",
     "auto_compact": "no",
     "escape": "no",
     "instructions": "no",
@@ -90,6 +92,8 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "web_allowed_domains": "docs.python.org, example.com/blog",
+    "web_blocked_domains": "x.example",
     "endpoint": "vertex",
     "key_header": "x-api-key",
     "headers": "X-Team: blue",

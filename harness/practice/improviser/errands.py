@@ -16,6 +16,9 @@ class Errand(StrEnum):
     REMEMBER = "remember something"
     RECALL = "look up what is remembered"
     FORGET = "forget something"
+    SEARCH_WEB = "search the web"
+    FETCH_PAGE = "read a web page"
+    ASK = "ask you a question"
 
 
 NAMES: Mapping[Errand, str] = {
@@ -27,6 +30,9 @@ NAMES: Mapping[Errand, str] = {
     Errand.REMEMBER: r"remember|(save|write|add|store|create)_?memor(y|ies)",
     Errand.RECALL: r"recall|(read|search|find|get|load|list)_?memor(y|ies)",
     Errand.FORGET: r"forget|(delete|remove)_?memor(y|ies)",
+    Errand.SEARCH_WEB: r"web_?search|search_?(the_?)?web|search_?internet",
+    Errand.FETCH_PAGE: r"web_?fetch|(fetch|read|open|get)_?(url|(web_?)?page)|fetch",
+    Errand.ASK: r"ask_?(the_?)?(user|human)(_?question)?",
 }
 """How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""
 
@@ -39,6 +45,9 @@ NEEDS: Mapping[Errand, tuple[str, ...]] = {
     Errand.REMEMBER: ("name", "fact"),
     Errand.RECALL: ("query",),
     Errand.FORGET: ("name",),
+    Errand.SEARCH_WEB: ("query",),
+    Errand.FETCH_PAGE: ("url",),
+    Errand.ASK: ("question",),
 }
 
 FIELDS: Mapping[str, str] = {
@@ -51,7 +60,10 @@ FIELDS: Mapping[str, str] = {
     "summary": r"description|summary",
     "kind": r"type|kind",
     "fact": r"text|content|fact|body|memory",
+    "question": r"question|prompt|message|text",
+    "options": r"options|choices|answers",
     "query": r"query|search|words|question",
+    "url": r"url|uri|address|link",
     "id": r"((bash|shell|task|command|job)_)?id",
 }
 """How such tools call the things that a plan speaks of."""

@@ -225,6 +225,15 @@ class Remember(Changing):
 
 
 @dataclass(frozen=True, slots=True)
+class AskUser(Goal):
+    """A question to the user."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    """Answers to choose from; empty: free text."""
+
+
+@dataclass(frozen=True, slots=True)
 class Recall(Goal):
     """What is remembered about something, or all of it."""
 
@@ -236,6 +245,20 @@ class Forget(Changing):
     """Something not to be remembered any longer."""
 
     about: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWeb(Goal):
+    """What the web says about something."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPage(Goal):
+    """A web page."""
+
+    url: str
 
 
 @dataclass(frozen=True, slots=True)

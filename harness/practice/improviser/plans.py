@@ -21,11 +21,13 @@ from harness.practice.improviser.file_plans import (
 from harness.practice.improviser.goals import (
     AboutProject,
     AppendText,
+    AskUser,
     Calculate,
     CompareFiles,
     CreateFile,
     Delegate,
     DelegateEach,
+    FetchPage,
     FindFiles,
     Forget,
     Goal,
@@ -40,6 +42,7 @@ from harness.practice.improviser.goals import (
     RunTests,
     SaveReport,
     SearchText,
+    SearchWeb,
     ShowBackground,
     StopBackground,
     Talk,
@@ -49,9 +52,11 @@ from harness.practice.improviser.goals import (
 from harness.practice.improviser.memory_plans import forget, recall, remember
 from harness.practice.improviser.offers import help_text, refusal
 from harness.practice.improviser.planning import Plan, joined_reports, one_after_another, together
+from harness.practice.improviser.question_plans import ask_user
 from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.skill_plans import read_skill
 from harness.practice.improviser.toolset import NoTool
+from harness.practice.improviser.web_plans import fetch_page, search_web
 
 
 def plan_for(setting: Setting, goals: Sequence[Goal]) -> Plan:
@@ -115,8 +120,14 @@ def _plan(setting: Setting, goal: Goal) -> Plan:
             return stop_background(setting, goal)
         case ReadSkill():
             return read_skill(setting, goal)
+        case SearchWeb():
+            return search_web(setting, goal)
+        case FetchPage():
+            return fetch_page(setting, goal)
         case Remember():
             return remember(setting, goal)
+        case AskUser():
+            return ask_user(setting, goal)
         case Recall():
             return recall(setting, goal)
         case Forget():
