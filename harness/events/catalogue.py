@@ -189,6 +189,13 @@ class ThinkingDelta(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ThinkingEnded(Event):
+    """A thinking block of a reply is over, also one of which nothing was shown."""
+
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallDelta(Event):
     """The model is writing a tool call."""
 

@@ -36,6 +36,8 @@ class Usage:
     """Of `cache_creation`, what is kept for an hour and not for five minutes."""
     web_searches: int = 0
     """Searches that the server made."""
+    thinking: int = 0
+    """Of `output`, what was thought, where the server says so."""
     speed: str = ""
     """"fast" in fast mode. This and what follows is known of one request only; empty in a sum."""
     inference_geo: str = ""
@@ -54,6 +56,7 @@ class Usage:
             self.cache_read + other.cache_read,
             self.cache_creation_1h + other.cache_creation_1h,
             self.web_searches + other.web_searches,
+            self.thinking + other.thinking,
         )
 
     def __sub__(self, other: "Usage") -> "Usage":
@@ -64,6 +67,7 @@ class Usage:
             self.cache_read - other.cache_read,
             self.cache_creation_1h - other.cache_creation_1h,
             self.web_searches - other.web_searches,
+            self.thinking - other.thinking,
         )
 
 
@@ -111,6 +115,8 @@ class FaultKind(StrEnum):
     """Something answers there, but not the Messages API."""
     CACHE_MARKS = "cache_marks"
     """The server takes no `cache_control`."""
+    REPLY_SETTINGS = "reply_settings"
+    """The server takes no `thinking` or `output_config.effort`, or not as they were sent."""
     SERVER_TOOLS = "server_tools"
     """The server or the model has no web search and fetch."""
     ANSWER_FORMAT = "answer_format"

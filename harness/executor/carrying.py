@@ -232,11 +232,14 @@ class Executor:
                     return False
                 text = f"{turn.state.model} takes no web search or fetch; they are left out from now on"
                 conversation.emit(Notice("warning", text))
-            case Mending.DROP_FORMAT:
-                if not self._calls.drop_format(turn.state.model):
-                    return False
+            case Mending.DROP_FORMAT if self._calls.drop_format(turn.state.model):
                 text = f"{turn.state.model} does not take this output format; it is asked for in words"
                 conversation.emit(Notice("warning", text))
+            case Mending.DROP_FORMAT | Mending.DROP_REPLY_SETTINGS:  # "output_config" alone may mean the effort
+                if not self._calls.drop_reply_settings(turn.state):
+                    return False
+                text = "refuses what was said of thinking and effort; nothing is said of them from now on"
+                conversation.emit(Notice("warning", f"{turn.state.model} {text}"))
             case Mending.DROP_DIAGNOSTICS:
                 self._connection.client.drop_diagnostics()
             case Mending.LOWER_CAP:

@@ -174,6 +174,14 @@ class ModelCalls:
         problem = self._catalogue.card(model).effort_problem(self.effort)
         return problem and f"{problem}; requests to it go out without one"
 
+    def drop_reply_settings(self, state: TurnState) -> bool:
+        """Say nothing of thinking and effort to the model any more; True when something was said so far."""
+        card = self._catalogue.card(state.model)
+        said = self._thinking_of(card) is not None or self._effort_of(card, state) is not None
+        self._catalogue.drop_reply_settings(state.model)
+        self._thinking[state.model] = None
+        return said
+
     def _thinking_of(self, card: ModelCard) -> Json | None:
         return self._thinking.setdefault(card.id, card.thinking_parameter)
 

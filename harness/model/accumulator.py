@@ -59,6 +59,7 @@ _USAGE_FIELDS = {
     "cache_read_input_tokens": "cache_read",
     "cache_creation.ephemeral_1h_input_tokens": "cache_creation_1h",
     "server_tool_use.web_search_requests": "web_searches",
+    "output_tokens_details.thinking_tokens": "thinking",
 }
 _USAGE_WORDS = ("speed", "inference_geo")
 

@@ -177,6 +177,8 @@ class Catalogue:
         """
         self._learned: dict[str, ModelCard] = {}
         self._prices = prices
+        self._plain: set[str] = set()
+        """Models that refused what was said of thinking or effort."""
 
     def card(self, model: str) -> ModelCard:
         """The best card for `model`; never fails."""
@@ -190,14 +192,15 @@ class Catalogue:
         """Take over what the models endpoint says. What it leaves out stays as known."""
         for new in cards:
             old = self.card(new.id)
+            says = new.thinking is not Thinking.UNKNOWN and new.id not in self._plain
             self._learned[new.id] = replace(
                 old,
                 window=new.window if new.window > 0 else old.window,
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
-                thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
+                thinking=new.thinking if says else old.thinking,
+                thinks=new.thinks if says else old.thinks,
                 retirement=new.retirement or old.retirement,
-                thinks=old.thinks if new.thinking is Thinking.UNKNOWN else new.thinks,
-                efforts=old.efforts if new.efforts is None else new.efforts,
+                efforts=old.efforts if new.efforts is None or new.id in self._plain else new.efforts,
                 takes_web=old.takes_web and new.takes_web,
                 takes_format=old.takes_format and new.takes_format,
             )
@@ -219,6 +222,12 @@ class Catalogue:
     def warning(self, model: str, now: float) -> str | None:
         """The sentence about a model that ends soon or has ended; `now` is Unix time in seconds."""
         return warning(model, self.card(model).retirement, now, successor_of(model))
+
+    def drop_reply_settings(self, model: str) -> None:
+        """The server refused what was said of thinking or effort: `model` takes neither there, to the end of the
+        session. Whether it thinks by itself is as before."""
+        self._plain.add(model)
+        self._learned[model] = replace(self.card(model), thinking=Thinking.UNKNOWN, efforts=())
 
     def without_web(self, model: str) -> bool:
         """Note that `model` takes no web search and fetch; False: that was known."""

@@ -162,7 +162,7 @@ class ModelClient:
             body = request.body() if self._cache_marks else without_cache_marks(request.body())
             if not self._diagnostics:
                 del body["diagnostics"]
-            exchange = Exchange(line, body, emit, patience)
+            exchange = Exchange(line, body, emit, patience, self._clock)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Ended):
                 outcome = exchange.given_up(outcome)

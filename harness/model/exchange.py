@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.events import Event, Fault, FaultKind, Json, Outcome
+from harness.events import Event, Fault, FaultKind, Json, Outcome, ThinkingEnded
 from harness.model.accumulator import Accumulator, BrokenStream, events_of
 from harness.model.classify import classify, classify_stream_error, not_a_stream
 from harness.model.patience import Cause, Ended, Patience
@@ -48,7 +48,12 @@ _KNOWN_EVENTS = frozenset(
 class Exchange:
     """One POST and its answer. `run` may be cancelled at any await; what arrived until then stays readable."""
 
-    def __init__(self, line: Line, body: Json, emit: Callable[[Event], None], patience: Patience) -> None:
+    def __init__(
+        self, line: Line, body: Json, emit: Callable[[Event], None], patience: Patience, clock: Callable[[], float]
+    ) -> None:
+        """`clock` gives seconds."""
+        self._clock = clock
+        self._thinks_since: float | None = None
         self._line = line
         self._body = body
         self._emit = emit
@@ -146,12 +151,24 @@ class Exchange:
             self._patience.on_event(self._accumulator.phase)
             if shown is not None:
                 self._emit(shown)
+            if (duration_s := self._thought_s()) is not None:
+                self._emit(ThinkingEnded(duration_s))
             if name == "message_stop":
                 break
         if not self._accumulator.complete:
             return self._failed(self._ended_early())
         await _drained(chunks)
         return self._accumulator.reply(self._request_id)
+
+    def _thought_s(self) -> float | None:
+        """Seconds that the thinking block took which has just ended; None: none has."""
+        thinks, since = self._accumulator.phase == "thinking", self._thinks_since
+        if thinks and since is None:
+            self._thinks_since = self._clock()
+        if thinks or since is None:
+            return None
+        self._thinks_since = None
+        return self._clock() - since
 
     async def _chunks(self, response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
         async for chunk in response.aiter_bytes():

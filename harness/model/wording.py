@@ -114,6 +114,17 @@ _CACHE_MARKS = (
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
 )
 
+_NOT_TAKEN = (
+    r"(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected|supported)|input should be)"
+)
+_REPLY_SETTINGS = (
+    r"does not support (?:the effort parameter|effort level)",
+    r"adaptive thinking is not supported",
+    rf"^thinking: .{{0,40}}{_NOT_TAKEN}",
+    rf"\bthinking\.(?:type|adaptive|display|enabled|disabled)\b.{{0,60}}{_NOT_TAKEN}",
+    rf"\boutput_config\.effort\b.{{0,60}}{_NOT_TAKEN}",
+)
+
 _ANSWER_FORMAT = (
     r"output_config(?:\.format)?\b.{0,80}(?:extra inputs|not (?:permitted|supported|allowed)|unsupported|unknown)",
     r"output_config\.format\.schema\b",
@@ -157,6 +168,7 @@ _TABLE = tuple(
         (FaultKind.BILLING, _BILLING),
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
+        (FaultKind.REPLY_SETTINGS, _REPLY_SETTINGS),
         (FaultKind.ANSWER_FORMAT, _ANSWER_FORMAT),
         (FaultKind.SERVER_TOOLS, _SERVER_TOOLS),
         (FaultKind.CACHE_DIAGNOSTICS, _CACHE_DIAGNOSTICS),

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass, replace
 
 from harness.events import Json
-from harness.practice.counting import Counter, reply_tokens, request_tokens
+from harness.practice.counting import Counter, part_tokens, reply_tokens, request_tokens
 from harness.practice.replies import UNCACHED, CacheUse, Part, RawBlock, ReplyUsage, ScriptedReply, Thinking, ToolUse
 from harness.practice.signing import sign
 from harness.practice.sse import Envelope
@@ -38,6 +38,7 @@ def prepare(
         input_tokens=_input_tokens(usage, body, counter, cache),
         output_tokens=_output_tokens(reply, body, counter),
         cache=cache,
+        thinking_tokens=_thinking_tokens(reply, counter),
         web_uses=(_answered(reply, "web_search"), _answered(reply, "web_fetch")),
         diagnostics=diagnostics,
         signatures=tuple(_signature(part, body) for part in reply.parts),
@@ -65,6 +66,15 @@ def _output_tokens(reply: ScriptedReply, body: Json, counter: Counter) -> int:
         return reply.usage.output_tokens
     counted, limit = reply_tokens(counter, reply), body.get("max_tokens")
     return min(counted, limit) if isinstance(limit, int) and limit > 0 else counted
+
+
+def _thinking_tokens(reply: ScriptedReply, counter: Counter) -> int:
+    """What of the output is thinking. Where the reply takes more tokens than its words have, that was thought."""
+    if not any(isinstance(part, Thinking) for part in reply.parts):
+        return 0
+    said = sum(part_tokens(counter, part) for part in reply.parts if not isinstance(part, Thinking))
+    total = reply.usage.output_tokens or reply_tokens(counter, reply)
+    return max(0, total - said)
 
 
 def _signature(part: Part, body: Json) -> str:

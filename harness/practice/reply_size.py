@@ -7,6 +7,7 @@ left out. A script says how many tokens a reply needs; nothing so long is sent, 
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
+from types import MappingProxyType
 
 from harness.events import Json
 from harness.practice.counting import Counter, part_tokens
@@ -15,8 +16,8 @@ from harness.practice.reply_form import limited
 from harness.practice.requests import Purpose, blocks, purpose
 from harness.practice.rules import Profile
 
-LOW_EFFORT = 4
-"""With low effort a reply needs one token where it would need so many."""
+EFFORT_SHARES = MappingProxyType({"low": 0.25, "medium": 0.5, "high": 1.0, "xhigh": 2.0, "max": 4.0})
+"""What a reply needs with an effort, of what it needs without one."""
 THOUGHT = "Many thoughts, which are counted and not sent."
 
 
@@ -26,8 +27,8 @@ def needed_tokens(reply: ScriptedReply, profile: Profile, body: Json) -> int | N
     if needed is None:
         needed = profile.summary_tokens if purpose(body) is Purpose.SUMMARY else profile.tokens
     config = body.get("output_config")
-    low_effort = isinstance(config, dict) and config.get("effort") == "low"
-    return needed // LOW_EFFORT if needed is not None and low_effort else needed
+    share = EFFORT_SHARES.get(str(config.get("effort")), 1.0) if isinstance(config, dict) else 1.0
+    return None if needed is None else int(needed * share)
 
 
 def is_cut(reply: ScriptedReply, profile: Profile, body: Json) -> bool:
@@ -48,7 +49,8 @@ def sized(
     needed = needed_tokens(reply, profile, body)
     if needed is None:
         return reply
-    thought = next((part for part in reply.parts if isinstance(part, Thinking)), Thinking(THOUGHT, shown=shown))
+    thought = next((part for part in reply.parts if isinstance(part, Thinking)), Thinking(THOUGHT))
+    thought = replace(thought, shown=thought.shown and shown)
     spoken = replace(reply, parts=tuple(part for part in reply.parts if not isinstance(part, Thinking)))
     said = sum(part_tokens(counter, part) for part in spoken.parts)
     needed = max(needed, said)

@@ -39,6 +39,8 @@ class Envelope:
     input_tokens: int
     output_tokens: int
     cache: CacheUse = UNCACHED
+    thinking_tokens: int = 0
+    """Of the output tokens."""
     web_uses: tuple[int, int] = (0, 0)
     """Searches and pages that the server looked up for the reply."""
     diagnostics: Json | None = None
@@ -103,18 +105,23 @@ def _opening(envelope: Envelope) -> Json:
 
 
 def _usage(envelope: Envelope, output_tokens: int) -> Json:
+    thinking = min(envelope.thinking_tokens, output_tokens)
     searches, pages = envelope.web_uses
     served = {"server_tool_use": {"web_search_requests": searches, "web_fetch_requests": pages}}
-    return (served if searches or pages else {}) | {
-        "input_tokens": envelope.input_tokens,
-        "cache_creation_input_tokens": envelope.cache.written,
-        "cache_read_input_tokens": envelope.cache.read,
-        "cache_creation": {
-            "ephemeral_5m_input_tokens": envelope.cache.written_5m,
-            "ephemeral_1h_input_tokens": envelope.cache.written_1h,
-        },
-        "output_tokens": output_tokens,
-    }
+    return (
+        (served if searches or pages else {})
+        | {
+            "input_tokens": envelope.input_tokens,
+            "cache_creation_input_tokens": envelope.cache.written,
+            "cache_read_input_tokens": envelope.cache.read,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": envelope.cache.written_5m,
+                "ephemeral_1h_input_tokens": envelope.cache.written_1h,
+            },
+            "output_tokens": output_tokens,
+        }
+        | ({"output_tokens_details": {"thinking_tokens": thinking}} if thinking else {})
+    )
 
 
 def _empty_block(part: Part) -> Block:

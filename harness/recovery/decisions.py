@@ -34,6 +34,7 @@ class Mending(StrEnum):
     STRIP_THINKING = "strip_thinking"
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
+    DROP_REPLY_SETTINGS = "drop_reply_settings"
     DROP_SERVER_TOOLS = "drop_server_tools"
     DROP_FORMAT = "drop_format"
     DROP_DIAGNOSTICS = "drop_diagnostics"

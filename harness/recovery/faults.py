@@ -54,6 +54,8 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
         case Response.DROP_CACHE_MARKS:
             return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
+        case Response.DROP_REPLY_SETTINGS:
+            return _mend(state, fault, OneOff.DROP_REPLY_SETTINGS, Mending.DROP_REPLY_SETTINGS)
         case Response.DROP_SERVER_TOOLS:
             return _mend(state, fault, OneOff.DROP_SERVER_TOOLS, Mending.DROP_SERVER_TOOLS)
         case Response.DROP_FORMAT:

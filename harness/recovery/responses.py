@@ -21,6 +21,7 @@ class Response(StrEnum):
     STRIP_MEDIA = "replace images and documents by text, once"
     STRIP_THINKING = "leave out thinking blocks, once"
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
+    DROP_REPLY_SETTINGS = "say nothing of thinking and effort any more, to this model and for the session"
     DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"
     DROP_FORMAT = "leave out the output format, here and in all later requests to the model"
     DROP_DIAGNOSTICS = "do not ask why the cache missed, here and in all later requests to the server"
@@ -51,6 +52,7 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: Response.STOP,
         FaultKind.WRONG_ADDRESS: Response.STOP,
         FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
+        FaultKind.REPLY_SETTINGS: Response.DROP_REPLY_SETTINGS,
         FaultKind.SERVER_TOOLS: Response.DROP_SERVER_TOOLS,
         FaultKind.ANSWER_FORMAT: Response.DROP_FORMAT,
         FaultKind.CACHE_DIAGNOSTICS: Response.DROP_DIAGNOSTICS,

@@ -28,6 +28,7 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: "choose another one with --model or /model",
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
+        FaultKind.REPLY_SETTINGS: "use another model, or another server with ANTHROPIC_BASE_URL (setting base_url)",
         FaultKind.CACHE_MARKS: _ANOTHER_SERVER,
         FaultKind.CACHE_DIAGNOSTICS: _ANOTHER_SERVER,
         FaultKind.SERVER_TOOLS: "switch web_search and web_fetch off",

@@ -463,7 +463,7 @@ ANY_TIME = frozenset({"help", "cost", "context", "status", "tools", "sessions", 
     {"breakers", "budget", "report", "routes", "loops", "hooks", "trip", "isolate", "release", "reset", "confirm"}
     | {"agents", "background", "kill", "permissions"}
     | {"plan", "prompt", "skill", "skills", "memory"}
-    | {"fault", "toolfault"}
+    | {"fault", "toolfault", "effort"}
 )
 """Commands that can be done while a turn runs: they only look, or move breakers, and the next decision goes by that;
-or they are about work beside the turn."""
+or they are about work beside the turn, or about the next one."""

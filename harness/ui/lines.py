@@ -142,6 +142,16 @@ def seconds(value: float) -> str:
     return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
 
 
+SHORTEST_S = 0.05
+"""Seconds that are shown as more than none."""
+
+
+def thought(duration_s: float = 0.0, tokens: int = 0) -> str:
+    """Thinking in one line: "thought for 12 s · 1.2k tokens"; 0 is not known and left out."""
+    counted = f"{tokens} tokens" if tokens < 1_000 else f"{tokens / 1_000:.1f}k tokens"
+    return "thought" + f" for {seconds(duration_s)}" * (duration_s >= SHORTEST_S) + f" · {counted}" * bool(tokens)
+
+
 def priced(cost_usd: float, unpriced: int) -> str:
     """What requests cost: "$1.25"; "cost unknown" or "at least $1.25" where `unpriced` of them have no known price."""
     if not unpriced:

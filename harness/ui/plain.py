@@ -23,6 +23,7 @@ from harness.events import (
     StuckReported,
     TextDelta,
     ThinkingDelta,
+    ThinkingEnded,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -31,7 +32,7 @@ from harness.events import (
 from harness.session import report_lines
 from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line, Tone
-from harness.ui.lines import line_of, seconds, source_lines
+from harness.ui.lines import line_of, seconds, source_lines, thought
 from harness.ui.outcomes import OUTCOMES, ending_line
 from harness.ui.plan_lines import plan_line
 from harness.ui.shown_output import shown_output
@@ -42,6 +43,8 @@ from harness.visible import visible
 
 MOST_LINES = 200
 """Lines of the output of a command of the user's own that are shown."""
+THINKS = "thinking"
+"""In the place of the id of a call: the line is that of thinking."""
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
 
 
@@ -84,9 +87,16 @@ class Plain:
                 self._work.line(event)
             case RequestSent():
                 self._thinking = False
+                if self._open_call == THINKS:
+                    self.end_line()
             case ThinkingDelta() if not self._thinking:
                 self._thinking = True
-                self.line(Line("·", "thinking"))
+                self.end_line()
+                self._write("· thinking … ")
+                self._open_call = THINKS
+            case ThinkingEnded(duration_s=duration_s):
+                self._thinking = False
+                self._thought(duration_s)
             case TextDelta(text=text):
                 self._streamed = True
                 self._pieces(self._text.add(text))
@@ -196,6 +206,13 @@ class Plain:
                 if self._open_call:
                     self.end_line()
                 self._write(visible(piece))
+
+    def _thought(self, duration_s: float) -> None:
+        if self._open_call == THINKS:
+            self._open_call = ""
+            self._write(f"{seconds(duration_s)}\n")
+        else:
+            self.line(Line("·", thought(duration_s)))
 
     def _tool_started(self, event: ToolStarted) -> None:
         self._started[event.call_id] = event

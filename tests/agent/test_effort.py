@@ -1,5 +1,6 @@
 """Thinking and effort on the wire: what a request says of them, and when that may change."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,38 @@ async def test_a_fallback_for_which_the_effort_is_too_high_goes_by_its_own(tmp_p
         assert turn.end.answer == "Done."
         assert efforts(here) == ["xhigh", None]
         assert thinking(here) == [SUMMARISED, None]
+
+
+REFUSALS = (
+    "This model does not support the effort parameter.",
+    "This model does not support effort level 'xhigh'. Supported levels: high, low, medium.",
+    "output_config.effort: Input should be 'low', 'medium' or 'high'",
+    "output_config: Extra inputs are not permitted",
+    "output_config.effort 'xhigh' is not supported when thinking is disabled on this model.",
+    "adaptive thinking is not supported on this model",
+    "thinking: Extra inputs are not permitted",
+    "thinking.adaptive.display: Extra inputs are not permitted",
+    '"thinking.type.adaptive" is not supported for this model.',
+)
+PLAIN = "claude-opus-5-5 refuses what was said of thinking and effort; nothing is said of them from now on"
+
+
+@pytest.mark.parametrize("message", REFUSALS)
+async def test_a_server_that_refuses_thinking_or_effort_is_asked_without_them(tmp_path: Path, message: str) -> None:
+    script = f"\n[[reply]]\nstatus = 400\nmessage = {json.dumps(message)}\n" + TWO
+    async with stage(tmp_path, script, model=OPUS, effort="xhigh") as here:
+        first, second = await here.turn(), await here.turn()
+        assert (first.end.answer, second.end.answer) == ("One.", "Two.")
+        assert efforts(here) == ["xhigh", None, None]
+        assert thinking(here) == [SUMMARISED, None, None]
+        assert warnings(first) == [PLAIN]
+        assert len({body["max_tokens"] for body in here.bodies}) == 1
+
+
+async def test_a_server_that_refuses_what_was_not_said_ends_the_turn_with_its_words(tmp_path: Path) -> None:
+    script = f'\n[[reply]]\nstatus = 400\nmessage = "{REFUSALS[0]}"\n' + TWO
+    async with stage(tmp_path, script, model=HAIKU) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ""
+        assert REFUSALS[0] in turn.end.reason
+        assert len(here.posts) == 1

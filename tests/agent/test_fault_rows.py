@@ -1,4 +1,5 @@
-"""The fault table, played to the library: every row holds its bar, and waits cost nothing."""
+"""The fault table, played to the library: every row holds its bar whether the model thinks or not, and waits cost
+nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -16,20 +17,29 @@ pytestmark = pytest.mark.anyio
 IMPATIENT = {"watch_headers_s": 0.3, "watch_quiet_bytes_s": 0.4, "watch_content_bytes_s": 0.3, "watch_hint_s": 0.1}
 
 
+PROFILES = {
+    "thinking": ("claude-opus-5-5", '\n[profile]\nthinking = "adaptive"\ntokens = 3_000\n'),
+    "not thinking": ("claude-opus-4-8", '\n[profile]\nthinking = "none"\n'),
+}
+"""A model, and how those of the server behave."""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-async def test_a_row_of_the_fault_table_holds_its_bar(row: FaultRow, tmp_path: Path) -> None:
-    await play(row, tmp_path)
+async def test_a_row_of_the_fault_table_holds_its_bar(row: FaultRow, profile: str, tmp_path: Path) -> None:
+    model, behaviour = PROFILES[profile]
+    await play(row, tmp_path, behaviour, model=model)
 
 
-async def play(row: FaultRow, folder: Path, **settings: Any) -> None:
-    """Play a row to the library and compare what came of it with its bar."""
+async def play(row: FaultRow, folder: Path, behaviour: str = "", **settings: Any) -> None:
+    """Play a row to the library and compare what came of it with its bar; `behaviour` ends its script."""
     settings |= IMPATIENT if "stall" in row.name else {}
     match row.arguments:
-        case ("--fallback-model", model):
-            settings["fallback_models"] = (model,)
+        case ("--fallback-model", fallback):
+            settings["fallback_models"] = (fallback,)
         case _:
             assert row.arguments == ()
-    async with stage(folder, row.script, **settings) as here:
+    async with stage(folder, row.script + behaviour, **settings) as here:
         turn = await here.turn("what is the answer?")
         fewest, most = row.requests
         assert fewest <= len(here.posts) <= most, turn.codes

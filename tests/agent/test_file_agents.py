@@ -41,6 +41,29 @@ async def test_an_agent_of_a_kind_has_its_prompt_its_tools_and_its_model(tmp_pat
         assert parent["model"] == MODEL
 
 
+@pytest.mark.parametrize(
+    ("head", "model", "effort"),
+    [
+        ("effort: low\n", MODEL, "low"),
+        ("model: haiku\neffort: xhigh\n", "claude-haiku-5-5", "xhigh"),
+        ("model: haiku\n", "claude-haiku-5-5", "max"),
+        ("model: claude-haiku-4-5\n", "claude-haiku-4-5", None),
+        ("model: claude-haiku-4-5\neffort: high\n", "claude-haiku-4-5", None),
+        ("effort: xhigh\n", MODEL, None),
+    ],
+)
+async def test_an_agent_has_the_effort_of_its_file_else_that_of_the_session_if_its_model_takes_it(
+    tmp_path: Path, head: str, model: str, effort: str | None
+) -> None:
+    write(tmp_path / "workspace", "thinker", agent("thinker", head, "You think."))
+    script = calls(task(kind="thinker")) + hired(says("Yes.")) + says("There.")
+    async with on_stage(tmp_path, script, trust_folder=True, effort="max") as here:
+        await here.turn()
+        parent, subagent, _ = here.bodies
+        assert (subagent["model"], subagent.get("output_config", {}).get("effort")) == (model, effort)
+        assert parent["output_config"] == {"effort": "max"}
+
+
 async def test_without_trust_the_kind_is_there_and_the_model_of_the_session_answers(tmp_path: Path) -> None:
     write(tmp_path / "workspace", "searcher", SEARCHER)
     script = calls(task(kind="searcher")) + hired(says("src/a.py")) + says("There.")

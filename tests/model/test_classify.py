@@ -306,8 +306,19 @@ UNNUMBERED: dict[K, list[tuple[int, str]]] = {
             ),
         ),
     ],
-    K.UNKNOWN: [
+    K.REPLY_SETTINGS: [
         (400, '"thinking.type.enabled" is not supported for this model.'),
+        (400, "adaptive thinking is not supported on this model"),
+        (400, "This model does not support the effort parameter."),
+        (400, "This model does not support effort level 'max'. Supported levels: high, low, medium."),
+        (400, "thinking.adaptive.display: Extra inputs are not permitted"),
+        (
+            400,
+            ("output_config.effort 'xhigh' is not supported when thinking is disabled on this model."),
+        ),
+    ],
+    K.UNKNOWN: [
+        (400, "messages.1.content.0.type: thinking is not supported"),
         (400, 'tool_choice: type "tool" and "any" are not supported for this model.'),
         (400, "Unexpected value(s) `x` for the `anthropic-beta` header."),
         (400, "metadata.extra: Extra inputs are not permitted"),

@@ -184,6 +184,25 @@ def test_valid_requests_are_taken(body: Json) -> None:
             request(output_config={"effort": "huge"}),
             "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'",
         ),
+        (
+            request(model="claude-haiku-4-5", output_config={"effort": "low"}),
+            "This model does not support the effort parameter.",
+        ),
+        (
+            request(model="claude-opus-4-5", output_config={"effort": "max"}),
+            "This model does not support effort level 'max'. Supported levels: high, low, medium.",
+        ),
+        (
+            request(model="claude-sonnet-4-6", output_config={"effort": "xhigh"}),
+            "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium.",
+        ),
+        (
+            request(model="claude-opus-5", thinking={"type": "disabled"}, output_config={"effort": "xhigh"}),
+            (
+                "output_config.effort 'xhigh' is not supported when thinking is disabled on this model. "
+                "Use effort 'high' or below, or enable thinking."
+            ),
+        ),
         (request(output_config={"size": 1}), "output_config.size: Extra inputs are not permitted"),
         (
             request(output_config={"format": {"type": "json"}}),

@@ -7,7 +7,7 @@ from harness.events import Json
 from harness.practice.counting import ByteCounter
 from harness.practice.playback import Playback
 from harness.practice.replies import ScriptedReply, Text, Thinking, ToolUse
-from harness.practice.reply_size import LOW_EFFORT, is_cut, rest_of, sized
+from harness.practice.reply_size import EFFORT_SHARES, is_cut, rest_of, sized
 from harness.practice.rules import Profile
 from harness.practice.script import Play, Script, Step
 
@@ -52,7 +52,7 @@ def test_without_tokens_a_reply_is_played_as_it_is_written() -> None:
 def test_low_effort_needs_a_part_of_it() -> None:
     low = body(1_000, output_config={"effort": "low"})
     assert is_cut(ScriptedReply((Text(WORDS),), tokens=1_001), NO_PROFILE, body(1_000))
-    assert not is_cut(ScriptedReply((Text(WORDS),), tokens=1_000 * LOW_EFFORT), NO_PROFILE, low)
+    assert not is_cut(ScriptedReply((Text(WORDS),), tokens=round(1_000 / EFFORT_SHARES["low"])), NO_PROFILE, low)
 
 
 def test_the_profile_says_what_replies_need_that_do_not_say_it_and_what_summaries_need() -> None:

@@ -21,10 +21,13 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     PlanReminded,
+    RequestSent,
     RetryBudgetSpent,
     RetryScheduled,
     Rung,
     TextDelta,
+    ThinkingDelta,
+    ThinkingEnded,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
@@ -63,6 +66,28 @@ def result(call_id: str, outcome: ToolOutcome, summary: str) -> ToolEnded:
 
 def test_text_goes_out_as_it_comes_and_lines_stand_apart() -> None:
     assert printed([TextDelta("Hel"), TextDelta("lo"), REPLY, ended()]) == "Hello\n· 3.2 s, 2 requests, $0.0123\n"
+
+
+def test_thinking_is_one_line_that_says_how_long_it_took() -> None:
+    pieces = [ThinkingDelta("Hm. "), ThinkingDelta("So."), ThinkingEnded(12.0), TextDelta("Yes"), REPLY]
+    assert printed(pieces) == "· thinking … 12 s\nYes"
+    assert printed([ThinkingEnded(12.0), TextDelta("Yes"), REPLY]) == "· thought for 12 s\nYes"
+
+
+def test_thinking_that_breaks_off_leaves_a_line_of_its_own() -> None:
+    request = RequestSent("m", 1, 1, 1)
+    pieces = [
+        ThinkingDelta("Hm. "),
+        RETRY,
+        request,
+        ThinkingDelta("Hm. "),
+        request,
+        ThinkingDelta("So."),
+        ThinkingEnded(3),
+    ]
+    first, retry, second, third = printed(pieces).splitlines()
+    assert (first, second, third) == ("· thinking … ", "· thinking … ", "· thinking … 3.0 s")
+    assert retry.startswith("↻")
 
 
 def test_an_answer_that_never_streamed_is_printed_when_it_is_whole() -> None:

@@ -43,7 +43,7 @@ KEYS: KeyTable = (
         (
             ("F2  F3", "panel on and off; panel on the whole screen"),
             ("← →", "with an empty prompt: the panel as it was, step by step"),
-            ("Ctrl+O", "expand every tool call, or fold them; a click does it for one"),
+            ("Ctrl+O", "expand every tool call and thought, or fold them; a click does it for one"),
             ("Shift+Tab", "asks first, edits freely, read only"),
             ("PgUp PgDn", "scroll; Ctrl+End follows again"),
             ("Ctrl+L", "draw again"),

@@ -48,7 +48,7 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
         model = "practice model" if model == PRACTICE_MODEL else f"{model} (practice)"
     fallback = running and panel.model.active not in ("", panel.model.chosen)
     yield f"{panel.model.active} instead of {model}" if fallback else model
-    if session.effort is not None:
+    if session.effort is not None and (session.efforts is None or session.effort in session.efforts):
         yield session.effort
     yield MODES.get(session.permission_mode, session.permission_mode)
     if panel.window:

@@ -34,7 +34,12 @@ class Thinking:
     """The model thinks, or thought; what it thought is not shown unless expanded."""
 
     text: str
+    """Empty: the model does not show it."""
     done: bool = False
+    duration_s: float = 0.0
+    """Seconds; 0: not known."""
+    tokens: int = 0
+    """0: not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from harness.events import (
     PartialDiscarded,
     PauseReported,
     PermissionAnswered,
+    ReplyReceived,
     RequestSent,
     RetryScheduled,
     SessionResumed,
@@ -28,6 +29,7 @@ from harness.events import (
     StuckReported,
     TextDelta,
     ThinkingDelta,
+    ThinkingEnded,
     ToolStarted,
     TurnEnded,
     TurnStarted,
@@ -41,6 +43,7 @@ from harness.ui.transcript.entries import Answer, Ended, Entry, Note, Paused, Sa
 from harness.ui.transcript.streaming import StreamingReply
 from harness.ui.work_lines import WorkLines
 
+THINKING = ("thinking", "redacted_thinking")
 RETRY = "retry"
 GOES_ON = "goes on"
 """A turn without a prompt. Where it begins with what has arrived, that is why."""
@@ -68,6 +71,9 @@ class Transcript:
         self._calls = CallFold(self._settled)
         self._left_out = LeftOut()
         self._work = WorkLines(of_calls=False)
+        self._thought_s: float = 0
+        """Seconds of thinking in the reply that comes in."""
+        self._thought_tokens = 0
         self._messages = 0
         """Messages in the history."""
         self._said: list[tuple[int, int]] = []
@@ -99,9 +105,16 @@ class Transcript:
                 self._stream(answer=text)
             case ThinkingDelta(text=text):
                 self._stream(thinking=text)
+            case ThinkingEnded(duration_s=duration_s):
+                self._thought_s += duration_s
+                self._end_thinking()
+            case ReplyReceived(usage=usage):
+                self._thought_tokens = usage.thinking
+                self._line(event)
             case PartialDiscarded():
                 self._discard(event)
             case RequestSent():
+                self._thought_s = self._thought_tokens = 0
                 self._stop_streaming()
             case MessageAdded():
                 self._message(event)
@@ -138,6 +151,11 @@ class Transcript:
         if answer:
             self._streaming.say(answer)
 
+    def _end_thinking(self) -> None:
+        if self._streaming:
+            self._touch(len(self._settled))
+            self._streaming.end_thinking(self._thought_s)
+
     def _discard(self, event: PartialDiscarded) -> None:
         if event.characters <= 0:
             return
@@ -158,7 +176,7 @@ class Transcript:
     def _message(self, event: MessageAdded) -> None:
         self._messages += 1
         if event.origin is Origin.REPLY:
-            self._stop_streaming(*_reply(event.message))
+            self._stop_streaming(*_reply(event.message, self._thought_s, self._thought_tokens))
             self._calls.announce(event.message)
 
     def _replace(self, event: HistoryReplaced) -> None:
@@ -254,9 +272,10 @@ class Transcript:
         self._changed = index if self._changed is None else min(index, self._changed)
 
 
-def _reply(message: Message) -> list[Entry]:
+def _reply(message: Message, duration_s: float, tokens: int) -> list[Entry]:
     """What a message of the model shows: its thinking, then its text."""
     thoughts = [block.get("thinking") for block in message.content if block.get("type") == "thinking"]
     thinking = "\n\n".join(thought for thought in thoughts if isinstance(thought, str) and thought.strip())
-    entries: list[Entry] = [Thinking(thinking, done=True)] if thinking else []
+    thought = thinking or tokens or any(block.get("type") in THINKING for block in message.content)
+    entries: list[Entry] = [Thinking(thinking, done=True, duration_s=duration_s, tokens=tokens)] if thought else []
     return [*entries, Answer(paragraphs(message.content), done=True)] if message.text.strip() else entries

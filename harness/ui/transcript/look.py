@@ -10,6 +10,7 @@ from textual.content import Content
 
 from harness.session import report_lines
 from harness.ui.line import Line, Tone
+from harness.ui.lines import thought
 from harness.ui.outcomes import ending_line
 from harness.ui.stuck_report import stuck_lines
 from harness.ui.transcript.call_look import call_content
@@ -87,8 +88,9 @@ def _line(line: Line, width: int, of_mark: str, of_text: str) -> Content:
 
 
 def _thinking(entry: Thinking, width: int, expanded: bool) -> Content:
-    head = one_line(Content.styled("· thought" if entry.done else "· thinking …", MUTED), width)
-    if not expanded:
+    words = thought(entry.duration_s, entry.tokens) if entry.done else "thinking …"
+    head = one_line(Content.styled(f"· {words}", MUTED), width)
+    if not expanded or not entry.text.strip():
         return head
     text = Content.styled(visible(entry.text.strip()), "italic dim")
     return Content("\n").join([head, hanging(Content("  "), text, width)])

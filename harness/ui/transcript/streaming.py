@@ -9,6 +9,8 @@ class StreamingReply:
     def __init__(self) -> None:
         self._thinking: list[str] = []
         self._answer: list[str] = []
+        self._thought_s = 0.0
+        """0: it still thinks."""
 
     def __bool__(self) -> bool:
         return bool(self._thinking or self._answer)
@@ -16,6 +18,11 @@ class StreamingReply:
     def think(self, text: str) -> None:
         """More thinking came."""
         self._thinking.append(text)
+        self._thought_s = 0.0
+
+    def end_thinking(self, duration_s: float) -> None:
+        """It has thought for so many seconds."""
+        self._thought_s = duration_s
 
     def say(self, text: str) -> None:
         """More text came."""
@@ -33,6 +40,7 @@ class StreamingReply:
         """The attempt is over."""
         self._thinking.clear()
         self._answer.clear()
+        self._thought_s = 0.0
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -40,7 +48,7 @@ class StreamingReply:
         thinking, answer = _joined(self._thinking), _joined(self._answer)
         shown: list[Entry] = []
         if thinking.strip():
-            shown.append(Thinking(thinking, done=bool(answer)))
+            shown.append(Thinking(thinking, bool(answer or self._thought_s), self._thought_s))
         if answer.strip():
             shown.append(Answer(answer))
         return tuple(shown)

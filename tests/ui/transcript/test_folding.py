@@ -27,6 +27,7 @@ from harness.events import (
     PermissionAsked,
     Projection,
     Rank,
+    ReplyReceived,
     RequestSent,
     ResultLabelled,
     Route,
@@ -35,6 +36,7 @@ from harness.events import (
     StepStarted,
     TextDelta,
     ThinkingDelta,
+    ThinkingEnded,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
@@ -133,6 +135,30 @@ def test_thinking_is_done_when_the_answer_begins_and_goes_away_with_an_attempt_t
     transcript.see(PartialDiscarded(2, "broken"), 4.0)
     transcript.see(REQUEST, 5.0)
     assert texts(transcript.entries) == ["Note 2 characters of the answer taken back: broken"]
+
+
+def test_a_thought_has_its_time_as_soon_as_it_is_over_and_its_tokens_with_the_reply() -> None:
+    transcript = folded(REQUEST, ThinkingDelta("Hm."), ThinkingEnded(2.5))
+    assert list(transcript.entries) == [Thinking("Hm.", done=True, duration_s=2.5)]
+    transcript.see(ReplyReceived("m", "end_turn", Usage(10, 900, thinking=800), None, 3.0), 0.0)
+    block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    transcript.see(MessageAdded(Message("assistant", (block, {"type": "text", "text": "So."})), Origin.REPLY), 0.0)
+    shown = Thinking("Hm.", done=True, duration_s=2.5, tokens=800)
+    assert list(transcript.entries) == [shown, Answer("So.", done=True)]
+
+
+def test_a_thought_that_is_not_shown_has_its_line_all_the_same() -> None:
+    block = {"type": "thinking", "thinking": "", "signature": "s"}
+    added = MessageAdded(Message("assistant", (block, {"type": "text", "text": "So."})), Origin.REPLY)
+    transcript = folded(REQUEST, ThinkingEnded(4.0), added)
+    assert transcript.entries == (Thinking("", done=True, duration_s=4.0), Answer("So.", done=True))
+
+
+def test_the_time_of_an_attempt_that_failed_is_not_that_of_the_next_one() -> None:
+    block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    added = MessageAdded(Message("assistant", (block,)), Origin.REPLY)
+    transcript = folded(REQUEST, ThinkingEnded(4.0), REQUEST, ThinkingEnded(1.0), added)
+    assert transcript.entries == (Thinking("Hm.", done=True, duration_s=1.0),)
 
 
 def test_a_hint_that_passes_leaves_nothing() -> None:

@@ -157,6 +157,8 @@ def test_the_output_of_the_persons_own_command_is_shown_at_once() -> None:
 def test_thinking_is_one_line_until_it_is_expanded() -> None:
     assert look(Thinking("Hm.")) == ["· thinking …"]
     assert look(Thinking("Hm.", done=True)) == ["· thought"]
+    assert look(Thinking("Hm.", done=True, duration_s=12.0, tokens=1_234)) == ["· thought for 12 s · 1.2k tokens"]
+    assert look(Thinking("", done=True, tokens=80), expanded=True) == ["· thought · 80 tokens"]
     assert look(Thinking("Hm.\nSo.", done=True), expanded=True) == ["· thought", "  Hm.", "  So."]
 
 
