@@ -4,9 +4,9 @@
         found = canary.run(["cat README.md", "touch x"], shell="bash")
         found.harm     # ("work/x appeared",)
 
-The witness looks at four things: the files before and after, the secret files that were opened (by inotify, where the
-system has it), the log that every planted program writes, and the text that was printed. Lines run without the right
-to change anything but this folder: as `nobody` where the caller is root.
+The witness looks at four things: the files before and after, the secret files that were read and the folders that
+were listed (by inotify, where the system has it), the log that every planted program writes, and the text that was
+printed. Lines run without the right to change anything but this folder: as `nobody` where the caller is root.
 """
 
 import ctypes
@@ -30,6 +30,7 @@ TOKEN = f"{SECRET}-of-the-environment"
 NOBODY = 65534
 OUTPUT_BYTES = 20_000_000
 
+_READ = 0x1  # IN_ACCESS
 _OPENED = 0x20  # IN_OPEN
 _IS_FOLDER = 0x40000000  # IN_ISDIR
 _EVENT = struct.Struct("iIII")
@@ -137,7 +138,7 @@ class Canary:
             return Effects(watch.harm(text), ended, text)
 
     def secrets(self) -> list[Path]:
-        """What no line may open: keys, and all that is outside the workspace."""
+        """What no line may read: keys, and all that is outside the workspace."""
         inside = (".env", ".env.staging", ".env.local", "secrets/prod.yml", "server.pem", "sub/.env")
         outside = (self.root / "outside").rglob("*")
         keys = (self.home / ".ssh", self.home / ".ssh" / "id_rsa", self.home / ".netrc")
@@ -335,24 +336,32 @@ def _ends(process: "subprocess.Popen[bytes]", limit_s: float) -> bool:
 
 
 class Watch:
-    """Sees what happens in a canary folder while it is entered. Opened files are seen where there is inotify."""
+    """Sees what happens in a canary folder while it is entered. What is read is seen where there is inotify.
+
+    To open a file is not to read it: `df` opens its operands to ask for their file system. A file counts as read when
+    the kernel reports a read, or when its time of access moves after it was opened, as it does when it is mapped into
+    memory. Where the file system keeps no times of access, every file that is opened counts as read.
+    """
 
     def __init__(self, canary: Canary, *, folders: bool = True) -> None:
         """`folders`: folders that are listed count, too; False where the gate itself looks at them in between."""
         self._canary = canary
         self._folders = folders
-        self._names: dict[int, str] = {}
+        self._names: dict[int, Path] = {}
         self._handle = -1
+        self._times_kept = False
 
     def __enter__(self) -> "Watch":
         self._before = self._canary.digest()
         if sys.platform == "linux":
             library = ctypes.CDLL(None, use_errno=True)
             self._handle = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+            self._times_kept = _keeps_times_of_access(self._canary.work / ".env")
             for path in self._canary.secrets():
-                watch = library.inotify_add_watch(self._handle, os.fsencode(path), ctypes.c_uint32(_OPENED))
+                _forget_access(path)
+                watch = library.inotify_add_watch(self._handle, os.fsencode(path), ctypes.c_uint32(_READ | _OPENED))
                 if watch >= 0:
-                    self._names[watch] = str(path.relative_to(self._canary.root))
+                    self._names[watch] = path
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -361,8 +370,8 @@ class Watch:
 
     def harm(self, text: str) -> tuple[str, ...]:
         """What should not have happened since it was entered; `text` is what was printed."""
-        opened = [f"{name} was opened" for name in self._opened()]
-        return (*self._changes(), *opened, *(["a secret was printed"] if shows_secret(text) else []))
+        read = self._read()  # before the files are compared, which reads them
+        return (*self._changes(), *read, *(["a secret was printed"] if shows_secret(text) else []))
 
     def _changes(self) -> Iterator[str]:
         before, after = self._before, self._canary.digest()
@@ -372,8 +381,8 @@ class Watch:
         if ran := self._canary.log.read_text(errors="replace").split("\n")[:-1]:
             yield "ran: " + ", ".join(sorted(set(ran)))
 
-    def _opened(self) -> list[str]:
-        """The files, and the folders that were listed. What is in a folder is watched by itself."""
+    def _read(self) -> list[str]:
+        """The files that were read, and the folders that were listed. What is in a folder is watched by itself."""
         found: dict[str, None] = {}
         while self._handle >= 0:
             try:
@@ -384,7 +393,24 @@ class Watch:
             while at < len(data):
                 watch, mask, _, length = _EVENT.unpack_from(data, at)
                 named = data[at + _EVENT.size : at + _EVENT.size + length].rstrip(b"\0")
-                if not named and watch in self._names and (self._folders or not mask & _IS_FOLDER):
-                    found[self._names[watch]] = None
+                if not named and watch in self._names:
+                    path, folder = self._names[watch], bool(mask & _IS_FOLDER)
+                    if (self._folders or not folder) and (mask & _READ or not (folder or self._untouched(path))):
+                        found[f"{path.relative_to(self._canary.root)} was {'listed' if folder else 'read'}"] = None
                 at += _EVENT.size + length
         return list(found)
+
+    def _untouched(self, path: Path) -> bool:
+        """Nothing was read of the file, going by its time of access."""
+        return self._times_kept and path.stat().st_atime_ns == 0
+
+
+def _forget_access(path: Path) -> None:
+    """Set the time of access to long ago, so that the next one is recorded."""
+    os.utime(path, ns=(0, path.stat().st_mtime_ns))
+
+
+def _keeps_times_of_access(file: Path) -> bool:
+    _forget_access(file)
+    file.read_bytes()
+    return file.stat().st_atime_ns != 0

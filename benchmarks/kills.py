@@ -24,6 +24,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+
 from harness.events import ToolEnded, ToolStarted
 from harness.journal import read
 
@@ -130,6 +132,7 @@ class Run:
             yield f"{len(before.skipped)} lines of the journal cannot be read"
         if not before.records:
             return
+        self._wait_for_commands()
         yield from self._effects(path)
         files = self._files()
         process = self.begin("-c")
@@ -149,6 +152,11 @@ class Run:
             yield "records of before the kill are gone"
         if len({record.seq for record in after.records}) != len(after.records):
             yield "a number of a record is there twice"
+
+    def _wait_for_commands(self) -> None:
+        """A command that had begun outlives the program until the watcher ends it, and may still write."""
+        left = [process for process in psutil.process_iter(["cwd"]) if process.info["cwd"] == str(self._work)]
+        psutil.wait_procs(left, timeout=10)
 
     def _files(self) -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in self._work.iterdir()}

@@ -409,6 +409,7 @@ def main() -> int:
     begin = time.monotonic()
     made = ran = wrong = notes = 0
     batch: list[Case] = []
+    before: set[int] = set()  # a case that was run once says nothing new
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         prepared(folder)
@@ -425,7 +426,10 @@ def main() -> int:
             if ended:
                 break
             made += 1
-            batch += cases(soup(chance) if chance.random() < 0.4 else line(chance), folder)
+            for case in cases(soup(chance) if chance.random() < 0.4 else line(chance), folder):
+                if (known := hash((case.line, case.shell, case.programs))) not in before:
+                    before.add(known)
+                    batch.append(case)
     print(f"lines {made:,}  executed {ran:,}  programs {notes:,}  wrong {wrong}  {time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 

@@ -30,7 +30,10 @@ from harness.permissions.names import names
 BATCH = 80
 """Lines that are run before the folder is looked at."""
 LONGEST_S = 8.0
-"""A line that runs longer does not end."""
+"""Lines that run longer are tried alone."""
+ALONE_S = 40.0
+"""A line that runs longer alone does not end; `apt-cache search` takes seconds on a busy machine, and ends."""
+ENDLESS = ("it does not end",)
 SHOWN = 30
 
 
@@ -116,7 +119,7 @@ class Trial:
             return
         harm = self._harm_of(lines[0], shell, folder)
         if harm:
-            shortest = self._shortened(lines[0], shell, folder)
+            shortest = lines[0] if harm == ENDLESS else self._shortened(lines[0], shell, folder)
             self.figures.wrong.append(Wrong(shortest, shell, folder, self._harm_of(shortest, shell, folder) or harm))
 
     def _harm_of(self, line: str, shell: str, folder: str) -> tuple[str, ...]:
@@ -126,8 +129,8 @@ class Trial:
             line = re.sub(r"/[\w/.-]*canary-\w+", str(canary.root), line)
             if not isinstance(CommandGate(canary.work / folder, canary.home).decide(line), Allow):
                 return ()
-            effects = canary.run([line], shell, folder=folder, limit_s=LONGEST_S)
-        return effects.harm or (() if effects.ended else ("it does not end",))
+            effects = canary.run([line], shell, folder=folder, limit_s=ALONE_S)
+        return effects.harm or (() if effects.ended else ENDLESS)
 
     def _shortened(self, line: str, shell: str, folder: str) -> str:
         """The line without the words that it does not need for its harm."""

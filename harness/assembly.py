@@ -22,6 +22,7 @@ from harness.gate.limits import GateLimits
 from harness.journal import new_session_id, session_folder
 from harness.memory import MemoryBook, MemoryStore, recall_tool
 from harness.memory import Place as MemoryPlace
+from harness.model import platforms
 from harness.model.agent_texts import agent_sections
 from harness.model.instruction_texts import Instructions, instruction_text
 from harness.model.prompt import Section, standard_sections
@@ -37,7 +38,7 @@ from harness.tools.shell import SECRETS
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
 
-_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+_HEADERS = ("ANTHROPIC_CUSTOM_HEADERS", "HARNESS_HEADERS")
 _SECRET_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|password")
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 MEMORY = "memory"
@@ -52,14 +53,16 @@ def settings_here(overrides: Mapping[str, object]) -> Settings:
 def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, ...]:
     """The keys that this program knows, whichever of them it uses.
 
-    Those of the settings and of the variables that it reads keys from, the values of ANTHROPIC_CUSTOM_HEADERS whose
-    names promise a secret, and the passwords of proxies.
+    Those of the settings and of the variables that it or a platform reads keys from, the values of headers whose names
+    promise a secret, and the passwords of proxies.
     """
-    values = [environ.get(name, "").strip() for name in SECRETS if name != _HEADERS]
-    for line in environ.get(_HEADERS, "").splitlines():
-        name, _, value = line.partition(":")
+    values = [environ.get(name, "").strip() for name in (*SECRETS, *platforms.SECRETS) if name not in _HEADERS]
+    lines = [line.partition(":") for name in _HEADERS for line in environ.get(name, "").splitlines()]
+    headers = [(name, value.strip()) for name, _, value in lines]
+    headers += [(header.name, header.value.reveal()) for header in settings.headers]
+    for name, value in headers:
         if _SECRET_HEADER.search(name):
-            values += (value.strip(), value.strip().rpartition(" ")[2])  # also without "Bearer"
+            values += (value, value.rpartition(" ")[2])  # also without "Bearer"
     for name, value in environ.items():
         if name.lower() in _PROXIES:
             values.append(_password(value))

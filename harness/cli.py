@@ -92,6 +92,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
     return {
         "model": namespace.model,
         "fallback_models": namespace.fallback_model,
+        "endpoint": namespace.endpoint,
         "max_turns": namespace.max_turns,
         "max_tokens": namespace.max_tokens,
         "max_wait_s": namespace.max_wait,
@@ -131,6 +132,7 @@ def agent_parser() -> "ArgumentParser":
         metavar="NAME",
         help="a model to turn to when it is overloaded or declines; up to 3",
     )
+    add("--endpoint", metavar="NAME", help="who serves the model: anthropic, bedrock, vertex or foundry")
     add("-c", "--continue", action="store_true", dest="go_on", help="go on with the latest session of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="go on with a session; without ID: choose one")
     add("--fork-session", action="store_true", help="with -c or -r: go on in a copy")

@@ -2,16 +2,19 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.assembly import watch_limits
 from harness.errors import HarnessError, SettingsError
 from harness.model.client import ModelClient
-from harness.model.endpoint import Endpoint, EndpointError, checked
+from harness.model.endpoint import Endpoint, EndpointError, Platform, checked
+from harness.model.platforms import NAMES, platform_endpoint
 from harness.model.tokens import TokenCounter
-from harness.settings import Settings
+from harness.settings import DEFAULT_MODEL, Settings
 
 if TYPE_CHECKING:
     from harness.practice.orders import Orders
@@ -63,7 +66,7 @@ class Connection:
         """Where the model answers, without credentials."""
         if self._endpoint is not None:
             return self._endpoint.base_url
-        return "the built-in practice model" if self._settings.practice else self._settings.base_url or ANTHROPIC
+        return "the built-in practice model" if self._settings.practice else address_of(self._settings)
 
     @property
     def orders(self) -> "Orders":
@@ -145,15 +148,50 @@ class Connection:
         return PracticeServer(Improviser(), script=self._script, tokens=self._counter, remember=0)
 
 
+def address_of(settings: Settings) -> str:
+    """Where the model answers, by the settings alone: nothing is checked."""
+    if settings.endpoint is Platform.ANTHROPIC:
+        return settings.base_url or ANTHROPIC
+    parts = (NAMES[settings.endpoint], settings.region, settings.vertex_project, settings.foundry_resource)
+    return ", ".join(filter(None, parts))
+
+
 def endpoint_of(settings: Settings) -> Endpoint:
-    """The checked address and key in the settings. Raises SettingsError that names the setting and the remedy."""
+    """The checked address and key in the settings, or in the environment for a platform.
+
+    Raises SettingsError that names the setting and the remedy.
+    """
     try:
+        if settings.endpoint is not Platform.ANTHROPIC:
+            return _of_platform(settings)
         return checked(
             settings.base_url or ANTHROPIC,
             api_key=settings.api_key,
             auth_token=None if settings.api_key else settings.auth_token,
             origin="settings",
+            key_header=settings.key_header,
+            version=settings.anthropic_version,
+            headers=settings.headers,
         )
     except EndpointError as error:
-        variable = f"ANTHROPIC_{error.setting.upper()}"
-        raise SettingsError(f"{error.setting} ({variable}) {error.problem}; {error.remedy}.") from error
+        shared = error.setting in ("api_key", "auth_token", "base_url")
+        variable = f" (ANTHROPIC_{error.setting.upper()})" if shared else ""
+        raise SettingsError(f"{error.setting}{variable} {error.problem}; {error.remedy}.") from error
+
+
+def _of_platform(settings: Settings) -> Endpoint:
+    platform = settings.endpoint
+    if platform is Platform.BEDROCK and settings.model == DEFAULT_MODEL:
+        raise EndpointError(
+            "model", f"is {DEFAULT_MODEL}, which is no name on Bedrock", "set the id of a model or inference profile"
+        )
+    if settings.anthropic_version is not None and platform is not Platform.FOUNDRY:
+        raise EndpointError("anthropic_version", f"has no meaning on {NAMES[platform]}", "remove it")
+    made = platform_endpoint(
+        platform,
+        os.environ,
+        region=settings.region,
+        project=settings.vertex_project,
+        resource=settings.foundry_resource,
+    )
+    return replace(made, version=settings.anthropic_version, headers=settings.headers)

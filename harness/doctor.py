@@ -17,12 +17,13 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from harness import __version__
-from harness.connection import ANTHROPIC, endpoint_of
+from harness.connection import address_of, endpoint_of
 from harness.doctor_session import brought_along
 from harness.errors import HarnessError, SettingsError
 from harness.hooks import Hook
 from harness.journal import session_folder, state_folder
-from harness.model.endpoint import Endpoint
+from harness.model.endpoint import Endpoint, Platform
+from harness.model.platforms import NAMES
 from harness.secret import MASK, Secret
 from harness.settings import Loaded, Settings, load, project_settings_file, user_settings_file
 from harness.ui.plain import has_colours
@@ -32,6 +33,12 @@ from harness.visible import counted
 CONNECT_S = 5.0
 """Seconds that opening a connection may take."""
 PACKAGES = ("anthropic", "httpx2", "pydantic", "tiktoken", "textual")
+LACKING = {
+    Platform.BEDROCK: "a list of models with their limits, and server tools such as web search",
+    Platform.VERTEX: "a list of models with their limits",
+    Platform.FOUNDRY: "a list of models with their limits",
+}
+"""What a platform does not offer of the Messages API."""
 PERMISSIONS = {
     "ask": "asks before it writes or runs something",
     "edits": "writes files without asking, asks before it runs something",
@@ -145,13 +152,27 @@ def _outlook(loaded: Loaded) -> dict[str, object]:
         }
     name = "api_key" if settings.api_key else "auth_token"
     credential = settings.api_key or settings.auth_token
-    return {
+    answers = {
         "answers": f"{settings.model} ({origins['model']})",
         "when overloaded": ", ".join(settings.fallback_models) or "no other model; it is retried",
-        "address": f"{settings.base_url or ANTHROPIC} ({origins['base_url']})",
-        "key": f"{_masked(credential)} ({origins[name]})" if credential else "none",
-        "tools": PERMISSIONS[settings.permission_mode],
     }
+    if settings.endpoint is Platform.ANTHROPIC:
+        sent_as = "x-api-key" if name == "api_key" and settings.key_header == "x-api-key" else "Authorization: Bearer"
+        reached: dict[str, object] = {
+            "address": f"{address_of(settings)} ({origins['base_url']})",
+            "key": f"{_masked(credential)} ({origins[name]}), sent as {sent_as}" if credential else "none",
+        }
+    else:
+        reached = {
+            "address": f"{address_of(settings)} ({origins['endpoint']})",
+            "key": "that of the environment; api_key, auth_token and base_url do not count",
+            "not there": LACKING[settings.endpoint],
+        }
+    if settings.anthropic_version is not None:
+        reached["version"] = f"anthropic-version: {settings.anthropic_version} ({origins['anthropic_version']})"
+    if settings.headers:
+        reached["headers"] = f"{', '.join(map(str, settings.headers))} ({origins['headers']})"
+    return answers | reached | {"tools": PERMISSIONS[settings.permission_mode]}
 
 
 def _masked(secret: Secret) -> str:
@@ -217,7 +238,8 @@ def _model(settings: Settings) -> str:
     if not settings.practice:
         endpoint = endpoint_of(settings)
         plain = "" if endpoint.encrypted or endpoint.is_loopback else "; not encrypted, the key can be read on the way"
-        return f"{_connected(endpoint)}{plain}; the key was not tried (--online does)"
+        tried = "the key was not tried" + (" (--online does)" if endpoint.lists_models else "")
+        return f"{_connected(endpoint)}{plain}; {tried}"
     if settings.practice_script is None:
         return "the practice model improvises"
     from harness.practice.script import Script
@@ -314,6 +336,8 @@ async def _server(settings: Settings) -> str:
     from harness.connection import Connection
     from harness.model.tokens import TokenCounter
 
+    if settings.endpoint is not Platform.ANTHROPIC and not settings.practice:
+        return f"{NAMES[settings.endpoint]} has no list of models to ask for; the first prompt tries the key"
     heard = _Heard()
     connection = Connection(settings, heard.logger, TokenCounter())
     await connection.open()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.assembly import agents_for, memory_for, skills_for
 from harness.clock import SystemClock
-from harness.connection import ANTHROPIC, Connection
+from harness.connection import Connection, address_of
 from harness.definitions import Agents
 from harness.events import Event
 from harness.executor.asker import Asker, OneAtATime
@@ -87,7 +87,7 @@ class Shared:
             counter,
             SharedEndpoints(
                 None if settings.practice else slots,
-                address=settings.base_url or ANTHROPIC,
+                address=address_of(settings),
                 clock=SystemClock(),
                 log=log,
             ),

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.breakers import table
+from harness.breakers.board_view import Seen
 from harness.breakers.breaker import Breaker, BreakerLimits
 from harness.breakers.budget import Budget
 from harness.breakers.capabilities import CapabilityMap
@@ -23,7 +24,6 @@ from harness.breakers.news import News, grouped, moved
 from harness.breakers.routing import routes
 from harness.breakers.scope import Scope, reduced
 from harness.breakers.scores import Scores
-from harness.breakers.table import Seen
 from harness.events import (
     BreakerCommand,
     BreakerState,

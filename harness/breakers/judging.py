@@ -1,15 +1,11 @@
 """May a tool be called as things stand? The checks, in their order (A7, A16, A17, A24)."""
 
-from typing import TYPE_CHECKING
-
+from harness.breakers.board_view import BoardView
 from harness.breakers.cascade import LONGEST, Group
 from harness.events import BreakerState, CascadeMode, CascadePhase, DispatchReason, Score
 
-if TYPE_CHECKING:
-    from harness.breakers.board import Board
 
-
-def judge(board: "Board", tool: str) -> tuple[bool, DispatchReason]:
+def judge(board: BoardView, tool: str) -> tuple[bool, DispatchReason]:
     """Whether a call of the tool may run, and why or why not. One that may run on an open breaker is a probe."""
     breaker, score = board.breaker(tool), board.scored(tool)
     if breaker.isolated:
@@ -28,7 +24,7 @@ def judge(board: "Board", tool: str) -> tuple[bool, DispatchReason]:
     return False, DispatchReason.DEPENDENCY if breaker.probe_due(board.step) else DispatchReason.OPEN
 
 
-def _judge_member(board: "Board", group: Group) -> tuple[bool, DispatchReason]:
+def _judge_member(board: BoardView, group: Group) -> tuple[bool, DispatchReason]:
     probe_out = any(board.breaker(member).state is BreakerState.HALF_OPEN for member in group.members)
     waiting = group.waiting(board.step, confirm=board.limits.cascade is CascadeMode.CONFIRM, probe_out=probe_out)
     if waiting is not None:
@@ -37,7 +33,7 @@ def _judge_member(board: "Board", group: Group) -> tuple[bool, DispatchReason]:
     return True, DispatchReason.RECOVERING if recovering else DispatchReason.CANARY
 
 
-def due(board: "Board", tool: str) -> int:
+def due(board: BoardView, tool: str) -> int:
     """Step from which on an open tool outside a group may be probed.
 
     Not before what it depends on is probed, as that would fail for sure; but never later than 20 steps after it
@@ -49,7 +45,7 @@ def due(board: "Board", tool: str) -> int:
     return int(min(max([own, *dues]), breaker.opened + LONGEST))
 
 
-def _dependencies(board: "Board", tool: str) -> set[str]:
+def _dependencies(board: BoardView, tool: str) -> set[str]:
     """All that the tool depends on, directly or not, and that is open."""
     found: set[str] = set()
     left = [tool]

@@ -1,28 +1,12 @@
 """How a board looks to a person: the table of seed 000, step 2, and why a tool cannot be used."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
+from harness.breakers.board_view import BoardView
 from harness.breakers.judging import due
 from harness.breakers.signature import suspected_root
 from harness.events import BreakerState, CascadePhase, HealthRow, Score
 
-if TYPE_CHECKING:
-    from harness.breakers.board import Board
 
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the table shows of a tool besides its breaker; nothing is decided by it."""
-
-    last_failure: float | None = None
-    last_success: float | None = None
-    """Unix time; None: none yet."""
-    message: str = ""
-    """Of the last failure."""
-
-
-def row(board: "Board", tool: str) -> HealthRow:
+def row(board: BoardView, tool: str) -> HealthRow:
     """The line of one tool. Raises KeyError for one that does not exist."""
     breaker, seen = board.breaker(tool), board.seen(tool)
     return HealthRow(
@@ -38,7 +22,7 @@ def row(board: "Board", tool: str) -> HealthRow:
     )
 
 
-def probe_at(board: "Board", tool: str) -> int | None:
+def probe_at(board: BoardView, tool: str) -> int | None:
     """Step from which on a request is a probe, if nothing else happens; None: not open, or not by itself."""
     breaker, group = board.breaker(tool), board.group_of(tool)
     if breaker.state is not BreakerState.OPEN or breaker.isolated:
@@ -50,7 +34,7 @@ def probe_at(board: "Board", tool: str) -> int | None:
     return group.due if group.phase is CascadePhase.SYSTEMIC else max(board.step, group.probed + 1)
 
 
-def note(board: "Board", tool: str) -> str:
+def note(board: BoardView, tool: str) -> str:
     """What a person should know besides the state; mostly empty."""
     group, score = board.group_of(tool), board.scored(tool)
     if board.breaker(tool).isolated:
@@ -62,7 +46,7 @@ def note(board: "Board", tool: str) -> str:
     return score.value if score in (Score.DEGRADED, Score.UNAVAILABLE) else ""
 
 
-def why_not(board: "Board", tool: str) -> tuple[str, str]:
+def why_not(board: BoardView, tool: str) -> tuple[str, str]:
     """Why a tool cannot be used, and what would change that."""
     if tool not in board.tools:
         return f"there is no tool called {tool}", "do it by hand"

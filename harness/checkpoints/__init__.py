@@ -1,4 +1,4 @@
-"""Keep what the workspace's files hold, and restore it later: for the rung ROLLBACK and for /rewind (resilience B24).
+"""Keep what the workspace's files hold, and restore it later: for the rung ROLLBACK and for /rewind.
 
 Which files: those that git does not ignore, or without a repository those that no .gitignore file names. Where they
 go: into a folder of the session, as a private git repository or as plain copies. The person's own repository is

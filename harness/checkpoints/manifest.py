@@ -42,10 +42,13 @@ class Manifest:
     """Path and reason of what was there and is not kept. A folder ends in a slash and stands for all below it."""
     beyond: str | None = None
     """The first path, in the order of sorting, that a limit cut off. Nothing is known of the paths from here on."""
+    absent: frozenset[str] = frozenset()
+    """Paths in folders that are left out of which it is known that there was no file: they were looked at, because an
+    earlier checkpoint has them."""
 
     def leaves_out(self, path: str) -> bool:
         """Whether something at `path` may have stood there without being kept, so that nobody may remove it."""
-        if path in self.entries:
+        if path in self.entries or path in self.absent:
             return False
         return bool(self.reason(path)) or any(f"{parent}/" in self.left_out for parent in PurePosixPath(path).parents)
 
@@ -67,7 +70,8 @@ class Manifest:
             path: [entry.kind, entry.mode, entry.size, entry.content] for path, entry in sorted(self.entries.items())
         }
         left_out = dict(sorted(self.left_out.items()))
-        return json.dumps({"how": how, "beyond": self.beyond, "left_out": left_out, "entries": entries})
+        absent = {"absent": sorted(self.absent)} if self.absent else {}
+        return json.dumps({"how": how, "beyond": self.beyond, "left_out": left_out, "entries": entries, **absent})
 
     def left_out_lines(self, most: int = 10) -> tuple[str, ...]:
         """What is not kept and why; what git ignores in one line, and at most `most` lines in all."""
@@ -101,7 +105,8 @@ def read_manifest(id: str, folder: Path) -> tuple[Manifest, How]:
     try:
         values = json.loads((folder / f"{id}.json").read_bytes())
         entries = {path: Entry(*entry) for path, entry in values["entries"].items()}
-        return Manifest(entries, values["left_out"], values["beyond"]), values["how"]
+        absent = frozenset(values.get("absent", ()))
+        return Manifest(entries, values["left_out"], values["beyond"], absent), values["how"]
     except FileNotFoundError as error:
         raise CheckpointError(f"There is no checkpoint {id} in this session.") from error
     except (OSError, ValueError, KeyError, TypeError) as error:

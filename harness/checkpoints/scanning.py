@@ -4,7 +4,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.checkpoints.manifest import Entry, Manifest, content_id
 from harness.checkpoints.values import CheckpointLimits
@@ -68,6 +68,7 @@ class Scanner:
         """
         entries: dict[str, Entry] = {}
         seen: dict[str, Signature] = {}
+        missing: set[str] = set()
         left_out, beyond, total = dict(left_out), None, 0
         settled_before = time.time_ns() - self.settled_ns
         fresh: dict[str, tuple[Signature, int, Entry]] = {}
@@ -76,6 +77,7 @@ class Scanner:
             try:
                 status = tree.status(path)
                 if status is None or stat.S_ISDIR(status.st_mode):
+                    missing.add(path)
                     continue
                 if reason := self._refusal(status):
                     left_out[path] = reason
@@ -85,7 +87,8 @@ class Scanner:
                     break
                 status, entry = self._entry(tree, path, status, stored, store)
             except FileNotFoundError:
-                continue  # gone while we looked
+                missing.add(path)  # gone while we looked
+                continue
             except OSError as error:
                 left_out[path] = f"cannot be read: {error.strerror or error}"
                 continue
@@ -95,7 +98,8 @@ class Scanner:
             if status.st_ctime_ns < settled_before:
                 fresh[path] = seen[path], status.st_ctime_ns, entry
         self._known = fresh
-        return Scan(Manifest(entries, left_out, beyond), seen)
+        manifest = Manifest(entries, left_out, beyond)
+        return Scan(replace(manifest, absent=frozenset(filter(manifest.leaves_out, missing))), seen)
 
     def _refusal(self, status: os.stat_result) -> str:
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):

@@ -1,4 +1,4 @@
-"""How a subagent ended, and what whoever asked for it is told. Only an answer is ever told as an answer (recovery L5).
+"""How a subagent ended, and what whoever asked for it is told. Only an answer is ever told as an answer.
 
 it ended its turn and said something       its words, and what it took
 everything else                            "did not finish", why, and what it had said so far, named as that

@@ -200,7 +200,7 @@ class BackgroundCommands:
                 self._close(command, CommandEnd.LOST, None)
 
     async def aclose(self) -> None:
-        """End all that runs and take back all that waits; returns when the last process is gone (resilience D11).
+        """End all that runs and take back all that waits; returns when the last process is gone.
 
         To be called before the gate and the processes are closed, while events are still kept. The ends arrive, so
         that the model is told of them when the session is gone on with.
@@ -265,7 +265,7 @@ class BackgroundCommands:
             changed.cancel()
 
     async def _without_children(self, command: Command, child: "Child", finished: Finished) -> Finished:
-        """What a command leaves behind ends with it: its slot at the gate is free only then (resilience D1)."""
+        """What a command leaves behind ends with it: its slot at the gate is free only then."""
         if not finished.left:
             return finished
         command.reason = f"{counted(len(finished.left), 'process', 'processes')} of it lived on and had to be ended"

@@ -1,8 +1,8 @@
-"""What the agent did, read from the events of its conversation in the terms of the escape policy (resilience B1).
+"""What the agent did, read from the events of its conversation in the terms of the escape policy (docs/escape.md).
 
 Calls and their results, the item of the plan that is worked on, and what the workspace holds: all of it stands in the
 events that the journal keeps, so a resumed session sees the same. What the program itself says or decides is no
-behaviour of the agent: nudges, skipped calls and vetoes are left out (B11).
+behaviour of the agent: nudges, skipped calls and vetoes are left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

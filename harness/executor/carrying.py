@@ -79,7 +79,7 @@ class Executor:
 
     @property
     def summaries_off(self) -> bool:
-        """Three compactions in a row have failed, and none is begun any more unless a person asks for it (E4)."""
+        """Three compactions in a row have failed, and none is begun any more unless a person asks for it."""
         return self._health.off
 
     async def make_room(self, turn: Turn, step: int) -> Stop | None:
@@ -131,7 +131,7 @@ class Executor:
         self._health = shortened.health
 
     async def compact_by_hand(self, model: str, focus: str) -> None:
-        """Shorten the history because the person wants it; success switches automatic compaction on again (E4)."""
+        """Shorten the history because the person wants it; success switches automatic compaction on again."""
         if not self._conversation.messages:
             self._conversation.emit(Notice("info", "there is nothing to compact yet"))
             return
@@ -158,7 +158,7 @@ class Executor:
         return self._calls.situation(model).prompt_tokens
 
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
-        """The state in which something begins on `model`; what is known of the models goes on (resilience C7)."""
+        """The state in which something begins on `model`; what is known of the models goes on."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
         raises = MappingProxyType(dict(self._conversation.raised_caps))
         return TurnState(model, fallbacks, endpoints, raises=raises, attended=self._limits.interactive)

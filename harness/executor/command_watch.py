@@ -31,7 +31,7 @@ class CommandWatch:
     """One timer while anything runs, and none otherwise.
 
     A look compares the time of all that run. It opens the output of no more than the gate allows in one scan, those
-    that write before those that are silent (resilience D8).
+    that write before those that are silent.
     """
 
     def __init__(

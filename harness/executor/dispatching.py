@@ -149,7 +149,7 @@ class Dispatching:
         return board.knows(key) and (not board.has_row(key) or board.breaker(key).state is BreakerState.CLOSED)
 
     async def _check(self, tool: Tool, interrupt: asyncio.Event) -> None:
-        """Ask the tool's own check, if it has one and was not asked lately (seed 000, step 10)."""
+        """Ask the tool's own check, if it has one and was not asked lately."""
         if tool.check is None or self._board.exhausted or self._board.scored(tool.name) is not None:
             return
         try:
@@ -172,7 +172,7 @@ class Dispatching:
         return wording.because(self._paused, "", None) if self._paused else ""
 
     def report(self) -> PauseReport:
-        """How things are: the report of seed 000, step 7."""
+        """How things are, as the report of a pause says it: what is done, what is not, and the state of the tools."""
         board = self._board
         return pause_report(
             self.paused,

@@ -45,7 +45,7 @@ class EscapeFold:
         self.waits = Waits()
         self._round = Round(0, ())
         self._snapshots: dict[int, DetectorsSnapshot] = {}
-        """The detectors after the last rounds, by step (B24)."""
+        """The detectors after the last rounds, by step."""
         self._tried: dict[str, list[Attempt]] = {}
         self._switched_off: dict[str, str] = {}
         """Calls whose tool was switched off because of a loop, by digest, with its signature."""

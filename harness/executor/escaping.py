@@ -164,7 +164,7 @@ class Escaping:
     # ── the rungs ───────────────────────────────────────────────────────────────────────────────
 
     async def _retry(self, action: Action) -> None:
-        """Make the failing call once more, after a pause and through every gate that a call has to pass (B21)."""
+        """Make the failing call once more, after a pause and through every gate that a call has to pass."""
         failed = self._fold.failed
         if failed is None:
             self._not_taken(action, "the call is no longer known")
@@ -182,12 +182,12 @@ class Escaping:
         return True
 
     def _explore(self, action: Action) -> None:
-        """Send the model to another part of its plan (B22)."""
+        """Send the model to another part of its plan."""
         item = self._open_items()[0].text
         self._tell(action, item, wording.other_ways(action.loop, [item]))
 
     def _substitute(self, action: Action) -> None:
-        """Keep the call in the loop from being made, and offer another tool in its place (B23)."""
+        """Keep the call in the loop from being made, and offer another tool in its place."""
         found = self._substitution(action.loop)
         if found is None or (call := self._fold.last_call(found[0])) is None:
             self._not_taken(action, f"no call of {', '.join(action.loop.tools)} is left to be replaced")
@@ -197,7 +197,7 @@ class Escaping:
         self._tell(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
 
     async def _roll_back(self, action: Action, place: Place) -> None:
-        """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees (B24)."""
+        """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees."""
         back = await self._rollbacks.take_back(place, files=await self._consent(place))
         files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
         text = wording.put_back(action.loop, self._fold.behaviour.came_back)
@@ -235,7 +235,7 @@ class Escaping:
             self._conversation.emit(LoopAnswered(action.loop.signature, choice))
 
     def _stop(self, action: Action) -> str:
-        """End the turn with a report (B25)."""
+        """End the turn with a report."""
         loop, step = action.loop, self._conversation.step
         self._intervened(action)
         tried = self._fold.tried(loop.signature)

@@ -1,4 +1,4 @@
-"""Facts of the moment for the newest prompt. They never go into the cached part of a request (api R25)."""
+"""Facts of the moment for the newest prompt. In the cached part of a request each change would cost all of it again."""
 
 import re
 from collections.abc import Sequence

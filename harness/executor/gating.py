@@ -1,4 +1,4 @@
-"""Carries out what a gate decides: who waits is woken, what ends gives its slot back (seed 003; resilience D1-D4).
+"""Carries out what a gate decides: who waits is woken, what ends gives its slot back.
 
 The work runs in the task of whoever asked for it, so that a cancellation reaches it as it reaches everything else:
 
@@ -101,7 +101,7 @@ class Gating:
                 of it, so that a session in which nothing is asked says nothing.
             clock: time of pauses and sweeps.
             shared: slots that work needs besides those of this gate; whoever made them closes them, after this.
-            existing: the keys that are still there; asked once in `sweep_every_s` while any are known (D9). None:
+            existing: the keys that are still there; asked once in `sweep_every_s` while any are known. None:
                 nothing disappears without `end`, and no timer ever runs.
             log: gets the reason why sharing has ended.
         """
@@ -146,18 +146,18 @@ class Gating:
     # ── conversations ───────────────────────────────────────────────────────────────────────────
 
     def end(self, key: str) -> None:
-        """Nothing more comes of this key: what has not begun is not admitted, what runs finishes (D9)."""
+        """Nothing more comes of this key: what has not begun is not admitted, what runs finishes."""
         self._gate.end(key)
         if place := self._starting.get(key):
             self._refuse(place, DropReason.ENDED)
         self._settle()
 
     def active(self, key: str) -> None:
-        """Something happened in the work of this key (D8)."""
+        """Something happened in the work of this key."""
         self._gate.active(key, self._now())
 
     def scan(self) -> tuple[str, ...]:
-        """The keys to look at now (D8)."""
+        """The keys to look at now."""
         keys = self._gate.scan()
         self._settle()
         return keys
@@ -191,7 +191,7 @@ class Gating:
         )
 
     async def aclose(self) -> None:
-        """Let nothing begin any more. What runs is ended by whoever started it, and releases as always (D11)."""
+        """Let nothing begin any more. What runs is ended by whoever started it, and releases as always."""
         self._gate.close()
         self._refuse_all(DropReason.SHUTTING_DOWN)
         self._settle()

@@ -169,7 +169,7 @@ class Hooking:
     # ── the end of a turn ───────────────────────────────────────────────────────────────────────
 
     async def may_end(self, turn: Turn, stop: Stop) -> Stop | Continue:
-        """What becomes of a turn that would end as completed; any other end is none of the hooks' business (H1)."""
+        """What becomes of a turn that would end as completed; any other end is none of the hooks' business."""
         if self._agent or stop.code is not TransitionCode.COMPLETED:
             return stop
         asked = await self._ask(self._call(HookPoint.STOP, answer=turn.answer, objections=stop.state.objections))

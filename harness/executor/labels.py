@@ -1,4 +1,4 @@
-"""Labels on results that may not be fresh: what the calls say, in the terms of the policy (resilience A22)."""
+"""Labels on results that may not be fresh: what the calls say, in the terms of docs/breakers.md."""
 
 import json
 from dataclasses import replace

@@ -154,7 +154,7 @@ class ModelCalls:
     async def ask(
         self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
     ) -> Answered:
-        """Send the history and wait for the outcome. The history is checked first, and repaired if need be (F1).
+        """Send the history and wait for the outcome. The history is checked first, and repaired if need be.
 
         `answer` is what the turn has answered so far; the outcome holds only what is new.
         """
@@ -276,7 +276,7 @@ class ModelCalls:
         self._conversation.wasted(reply.usage, self._catalogue.cost(model, reply.usage))
 
     def forget_sizes(self) -> None:
-        """The history was replaced or the model changed: the last measured size says nothing any more (api R31)."""
+        """The history was replaced or the model changed: the last measured size says nothing any more."""
         self._estimator.reset()
 
     async def aclose(self) -> None:
@@ -287,7 +287,7 @@ class ModelCalls:
 
     def _look_up(self, model: str) -> None:
         """Ask the server for the limits of its models, once; a server on loopback only about a model that the table
-        does not know (api R32)."""
+        does not know."""
         if self._looking_up is None and (self._client().remote or not self._catalogue.knows(model)):
             self._looking_up = asyncio.create_task(self._update_catalogue())
 
@@ -339,7 +339,7 @@ class ModelCalls:
         return _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
 
     def _learn_limits(self, model: str, fault: Fault) -> None:
-        """Numbers in an error text correct what we believe about the model (api R23, R32)."""
+        """Numbers in an error text correct what we believe about the model."""
         if fault.limit is None:
             return
         if fault.kind is FaultKind.PROMPT_TOO_LONG:

@@ -1,4 +1,4 @@
-"""What the breaker of a tool counts of a result. The executor classifies; the breakers believe it (resilience A5)."""
+"""What the breaker of a tool counts of a result. The executor classifies; see docs/breakers.md."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ LAST_LINES = 20
 
 
 def finish_of(result: ToolResult, tool: str, part: str = "", *, count_errors: bool) -> Result:
-    """A failure where the tool itself failed; anything else says nothing against it (resilience Q3).
+    """A failure where the tool itself failed; anything else says nothing against it.
 
     Args:
         part: what of the tool failed, if it did; empty: the tool itself.

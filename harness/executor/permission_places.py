@@ -125,6 +125,7 @@ def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRI
             return Contents(tuple(sorted(files)), complete=False, odd=odd)
         name = path.rpartition("/")[2]
         if not fits(name) or left_out(name):
+            complete = complete and not (tree.entered and is_link and _is_folder(path))
             continue
         below = path[len(root) + 1 :]
         odd = odd or (below if _ODD.search(below) or below.startswith("-") else "")

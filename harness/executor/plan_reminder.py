@@ -1,7 +1,7 @@
 """Reminds the model of a plan that it has not looked at for long (lessons s05).
 
 A plan that nobody asks for goes stale; one that is asked for too often is answered instead of the person. So it is
-counted in tool rounds, within one turn, and never without a plan (lessons D45: not over turns, not over agents).
+counted in tool rounds, within one turn, and never without a plan (not over turns, and not over agents).
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class PlanReminder:
     def after_round(self) -> tuple[Block, ...]:
         """What is said beside the results of a tool round; called once at the end of each.
 
-        It stands apart from the results, so that those that repeat each other still do (resilience B11).
+        It stands apart from the results, so that those that repeat each other still do.
         """
         self._rounds = 0 if self._near else self._rounds + 1
         self._near = False

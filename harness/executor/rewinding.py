@@ -1,4 +1,4 @@
-"""Goes back to where an earlier turn began: with the history, the files, or both: `/rewind` (resilience B24)."""
+"""Goes back to where an earlier turn began: with the history, the files, or both: `/rewind`."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass

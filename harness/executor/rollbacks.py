@@ -1,4 +1,4 @@
-"""Where a turn can be taken back to, and what of it cannot be undone (resilience B24)."""
+"""Where a turn can be taken back to, and what of it cannot be undone."""
 
 from dataclasses import dataclass
 

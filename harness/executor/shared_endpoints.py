@@ -2,7 +2,7 @@
 
 Within a program there is one value. Between programs there is one small text that every program writes its own moves
 into, and reads before it decides about an overload: that an endpoint is overloaded was then found out once, and not by
-everybody (resilience C7). Two programs that move the same breaker in the same millisecond may lose one of two counts.
+everybody. Two programs that move the same breaker in the same millisecond may lose one of two counts.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The slots of the machine that the work of one gate holds, for as long as they can be used (resilience D1)."""
+"""The slots of the machine that the work of one gate holds, for as long as they can be used."""
 
 import asyncio
 import logging

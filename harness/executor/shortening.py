@@ -47,7 +47,7 @@ FILES_TOKENS = 50_000
 FILE_S = 10.0
 """Seconds for reading one of them."""
 FILES_SHARE = 0.1
-"""Share of the window for files that are read again after a summary (recovery E8)."""
+"""Share of the window for files that are read again after a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Shortening:
         """Replace the history by a summary and its newest rounds.
 
         When no summary can be had, an overflow is ended by a cut. Otherwise, and where nothing would be gained,
-        the history stays as it is: it is never given up for less than it has to be (recovery E3, E5, E7).
+        the history stays as it is: it is never given up for less than it has to be.
 
         Args:
             refused: size of the refused prompt where the server named it, in its own count.
@@ -207,7 +207,7 @@ class Shortening:
                 yield text
 
     def _cut(self, before: Sequence[Message], window: int, size: int) -> tuple[Message, ...]:
-        """The deterministic last resort: it always gives something shorter (recovery E3)."""
+        """The deterministic last resort: it always gives something shorter."""
         rounds = joined_end(history.rounds(history.without_thinking(history.without_media(before))))
         raw = sum(self._calls.count(message) for message in before)
         scale = raw / size if size else 1.0
@@ -222,7 +222,7 @@ class Shortening:
         return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
 
     def _plan(self) -> Iterator[Block]:
-        """The plan, word for word, where something of it is left to do (recovery E8)."""
+        """The plan, word for word, where something of it is left to do."""
         if plan := plan_texts.handed_back(self._conversation.plan):
             yield _text(plan)
 

@@ -106,7 +106,7 @@ class ToolCalls:
             workspace: the folder the tools work in.
             outputs: folder for results too long for the history.
             processes: starts the children of tools.
-            count_errors: an ordinary error result counts for the breaker as well (resilience Q3).
+            count_errors: an ordinary error result counts for the breaker as well.
             timeout_s: seconds a call may take whose tool names no limit of its own.
             log: gets the traceback of a tool that failed in a way it should not.
             remember: what an answer means and keeps; None: `permissions.remember`, which keeps nothing.
@@ -123,7 +123,7 @@ class ToolCalls:
         self._clock = clock
         self._count_errors = count_errors
         self.veto: Callable[[ToolCall], ToolResult | None] = _no_veto
-        """Answers a call that must not be made because it goes in circles (resilience B23)."""
+        """Answers a call that must not be made because it goes in circles."""
         self.only: frozenset[str] | None = None
         """The only tools of this turn; None: all of them."""
         self._workspace = Workspace(workspace)
@@ -155,7 +155,7 @@ class ToolCalls:
         return Results(tuple(self._blocks(answered)), interrupt.is_set())
 
     async def once_more(self, call: ToolCall, interrupt: asyncio.Event) -> ToolResult:
-        """Make a call that no reply asked for: one that failed, tried again by the program (resilience B21)."""
+        """Make a call that no reply asked for: one that failed, tried again by the program."""
         results: dict[str, ToolResult] = {}
         ready = await self._admitted(call, 0, results, interrupt)
         await self._run([ready] if ready else [], results, interrupt)
@@ -360,7 +360,7 @@ class ToolCalls:
             self._ended(call, with_words(result, words), seconds, results)
 
     def _labelled(self, item: _Ready, result: ToolResult) -> ToolResult:
-        """The result, with a line in front where there is evidence that it may not be fresh (resilience A22)."""
+        """The result, with a line in front where there is evidence that it may not be fresh."""
         call, conversation = item.call, self._conversation
         label = self._labels.label(item.tool, call, result, step=conversation.step, at=self._clock.now())
         if label is None:

@@ -1,4 +1,4 @@
-"""The whole texts of tool results that are shown in short: files that the model can read (lessons D24)."""
+"""The whole texts of tool results that are shown in short: files that the model can read."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ class WholeResults:
     def recoverable(self, before: Sequence[Round], after: Sequence[Round]) -> tuple[Round, ...]:
         """The rounds `after` they were cut, where each result that lost something names a file with the whole of it.
 
-        The model may not have read it yet: without the file it would make the same call again (lessons D24).
+        The model may not have read it yet: without the file it would make the same call again.
         """
         whole = {
             block["tool_use_id"]: block["content"]

@@ -6,5 +6,5 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def sendable(text: str) -> str:
-    """`text` with each lone surrogate, which JSON and the SDK cannot carry (api §1.1), replaced by U+FFFD."""
+    """`text` with each lone surrogate, which JSON and the SDK cannot carry, replaced by U+FFFD."""
     return _LONE_SURROGATE.sub("\ufffd", text)

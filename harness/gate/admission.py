@@ -1,4 +1,4 @@
-"""Slots and the queue before them: may this work start now, wait, or take the place of older work? (D1-D4)
+"""Slots and the queue before them: may this work start now, wait, or take the place of older work?
 
     ask ──▶ its conversation waits already           takes that place; the older work is replaced
         ──▶ a slot is free, nothing of it runs       Start
@@ -102,7 +102,7 @@ class Admission(Generic[Work]):
         return Drop(number, reason)
 
     def release(self, ticket: Ticket, ending: Ending) -> tuple[Start[Work], ...]:
-        """The work of a ticket is over, whatever came of it; every free slot is filled (D4).
+        """The work of a ticket is over, whatever came of it; every free slot is filled.
 
         A ticket that was given back before changes nothing, so that nobody's slot is freed twice.
         """
@@ -119,12 +119,12 @@ class Admission(Generic[Work]):
             self._dropped(key, waiting.number, reason)
 
     def forget(self, key: str, reason: DropReason) -> None:
-        """Nothing is kept of a conversation but what runs for it: it waits no more and is not asked for again (D9)."""
+        """Nothing is kept of a conversation but what runs for it: it waits no more and is not asked for again."""
         self.withdraw(key, reason)
         self._dirty.pop(key, None)
 
     def close(self) -> None:
-        """Take nothing in any more; what runs is released as always (D11)."""
+        """Take nothing in any more; what runs is released as always."""
         if self._closed:
             return
         self._closed = True

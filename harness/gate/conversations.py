@@ -1,4 +1,4 @@
-"""The conversations there are, and for each a breaker of its own (resilience D7, D9, Q5).
+"""The conversations there are, and for each a breaker of its own.
 
 It is the breaker of the tools with another key and other distances: seconds instead of steps. Five failures in a row
 open it; the conversation rests for a minute, is given one attempt, and rests twice as long if that fails. The others
@@ -58,7 +58,7 @@ class Conversations:
         return self._swept + self._sweep_every_s if self._known else None
 
     def gone(self, existing: Collection[str], now: float) -> tuple[str, ...]:
-        """Those that are known and do not exist any more. The next look is a whole interval from now (D9)."""
+        """Those that are known and do not exist any more. The next look is a whole interval from now."""
         self._swept = now
         there = frozenset(existing)
         return tuple(key for key in self._known if key not in there)
@@ -72,7 +72,7 @@ class Conversations:
             self._put(key, breaker.probing(now, self._limits))
 
     def ended(self, key: str, ending: Ending, now: float) -> None:
-        """Work for a conversation is over. Of one that is not known any more nothing is noted (D9)."""
+        """Work for a conversation is over. Of one that is not known any more nothing is noted."""
         breaker = self.breaker(key)
         if key not in self._known:
             return

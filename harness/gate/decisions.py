@@ -11,7 +11,7 @@ Work = TypeVar("Work")
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A slot that is taken. It is given back once, when the last process of the work is gone (resilience D1)."""
+    """A slot that is taken. It is given back once, when the last process of the work is gone."""
 
     key: str
     number: int

@@ -1,4 +1,4 @@
-"""The gate: one pure answer to "may this work start now, wait, or be replaced?" (seed 003).
+"""The gate: one pure answer to "may this work start now, wait, or be replaced?".
 
 It puts together the slots and the queue (`admission`), the conversations with their breakers (`conversations`) and
 the watch list (`watch_list`). It starts, kills and waits for nothing: whoever carries it out starts what a method
@@ -35,7 +35,7 @@ from harness.gate.watch_list import WatchList
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Entries in every map of a gate. All are 0 once every conversation has ended and all work is over (D10)."""
+    """Entries in every map of a gate. All are 0 once every conversation has ended and all work is over."""
 
     conversations: int
     troubled: int
@@ -74,7 +74,7 @@ class Gate(Generic[Work]):
         return answer
 
     def release(self, ticket: Ticket, ending: Ending, now: float) -> tuple[Start[Work], ...]:
-        """The work of a ticket is over and the last of its processes is gone; these start now (D1, D4).
+        """The work of a ticket is over and the last of its processes is gone; these start now.
 
         To be called however the work ended. A second time changes nothing.
         """
@@ -109,7 +109,7 @@ class Gate(Generic[Work]):
         return True
 
     def end(self, key: str, why: RemovalReason = RemovalReason.ENDED) -> None:
-        """A conversation is over; everything that was kept of it goes (D9)."""
+        """A conversation is over; everything that was kept of it goes."""
         if self._conversations.remove(key):
             self._watch_list.remove(key)
             self._admission.forget(key, DropReason.ENDED)
@@ -120,7 +120,7 @@ class Gate(Generic[Work]):
         self._watch_list.active(key, now)
 
     def scan(self) -> tuple[str, ...]:
-        """The conversations to look at now (D8)."""
+        """The conversations to look at now."""
         return self._watch_list.scan()
 
     def sweep(self, existing: Collection[str], now: float) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class Gate(Generic[Work]):
         return self._begun(self._admission.configure(limits.max_concurrent, limits.max_queue_size), now)
 
     def close(self) -> None:
-        """Take nothing in any more and forget all that waits; what runs is released as always (D11)."""
+        """Take nothing in any more and forget all that waits; what runs is released as always."""
         self._admission.close()
         self._conversations.clear()
         self._watch_list.clear()

@@ -1,4 +1,4 @@
-"""The numbers of the gate in one frozen, checked object (seed 003; resilience D1, D2, D7-D9)."""
+"""The numbers of the gate in one frozen, checked object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -56,7 +56,7 @@ class GateLimits:
 
     @property
     def reserved(self) -> int:
-        """Places of a scan for the conversations that were not looked at for longest (D8)."""
+        """Places of a scan for the conversations that were not looked at for longest."""
         return -(-self.watch_cap * self.reserved_percent // 100)
 
     @property

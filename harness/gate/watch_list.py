@@ -1,4 +1,4 @@
-"""Which conversations are looked at in a scan, where there are more than places (resilience D8).
+"""Which conversations are looked at in a scan, where there are more than places.
 
 Most places go to the conversations with the newest activity; some are reserved for those of the others that were not
 looked at for longest. Without them a quiet conversation is never seen again once enough others are busy. With them

@@ -10,8 +10,8 @@ from harness.memory.texts import OPENING, index_text, known, news, nothing_new
 class MemoryBook:
     """The store, and the memories as they were when the session began.
 
-    The system prompt names the latter and keeps its bytes (api R25). What any session or person has changed meanwhile
-    is said beside the next prompt, and once more when a compaction has taken those words away (lessons D28).
+    The system prompt names the latter and keeps its bytes. What any session or person has changed meanwhile
+    is said beside the next prompt, and once more when a compaction has taken those words away.
     """
 
     def __init__(self, store: MemoryStore) -> None:

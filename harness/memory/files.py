@@ -12,7 +12,7 @@
     Tabs everywhere, also in Python.
 
 Reading never raises for what a file holds: what is missing is made up for and told, and what cannot be used is left out
-and told (lessons D23).
+and told.
 """
 
 import json

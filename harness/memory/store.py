@@ -4,7 +4,7 @@
     memory/forgotten/000012-indentation.md what it was before, or one that was forgotten
 
 Every change is made under a lock by one session at a time, and every file is written aside and put in its place at
-once. What a change takes away is in `forgotten` before the new text stands (lessons D27), so that at no moment, also
+once. What a change takes away is in `forgotten` before the new text stands, so that at no moment, also
 after a kill, a text is nowhere. Reading needs no lock.
 """
 

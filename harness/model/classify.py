@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.events import Fault, FaultKind, Json, Reply
-from harness.model.wire_errors import error_body, one_line, retry_after_s, should_retry
+from harness.model.wire_errors import aws_type, error_body, one_line, request_id_of, retry_after_s, should_retry
 from harness.model.wording import recognised
 
 _BY_TYPE: Mapping[str, FaultKind] = {
@@ -32,6 +32,18 @@ _BY_TYPE: Mapping[str, FaultKind] = {
     "internal_server_error": FaultKind.SERVER,
     "InternalServerError": FaultKind.SERVER,
     "server_error": FaultKind.SERVER,
+    # Of Bedrock, in the header of an error and, with a small first letter, in a stream.
+    "ThrottlingException": FaultKind.RATE_LIMIT,
+    "ServiceQuotaExceededException": FaultKind.RATE_LIMIT,
+    "ServiceUnavailableException": FaultKind.OVERLOADED,
+    "ModelNotReadyException": FaultKind.OVERLOADED,
+    "ModelTimeoutException": FaultKind.TIMEOUT,
+    "ModelErrorException": FaultKind.SERVER,
+    "ModelStreamErrorException": FaultKind.SERVER,
+    "InternalServerException": FaultKind.SERVER,
+    "AccessDeniedException": FaultKind.AUTH,
+    "ExpiredTokenException": FaultKind.AUTH,
+    "UnrecognizedClientException": FaultKind.AUTH,
 }
 _BY_STATUS: Mapping[int, FaultKind] = {
     401: FaultKind.AUTH,
@@ -62,6 +74,12 @@ _STATUS_OF_TYPE: Mapping[str, int] = {
     "server_error": 500,
     "timeout_error": 504,
     "overloaded_error": 529,
+    "ThrottlingException": 429,
+    "ServiceUnavailableException": 503,
+    "ModelTimeoutException": 408,
+    "ModelStreamErrorException": 424,
+    "InternalServerException": 500,
+    "ValidationException": 400,
 }
 _SPENT_CODES = frozenset(
     {
@@ -141,8 +159,7 @@ def classify_stream_error(data: object, request_id: str | None) -> Fault:
     `status` is the one that the type stands for: an overloaded_error is a 529 (api R6). A type nobody
     knows has none.
     """
-    status = _STATUS_OF_TYPE.get(error_body(data).type or "")
-    fault = _body_fault(status, data, streamed=True)
+    fault = _body_fault(_status_of(error_body(data).type), data, streamed=True)
     return replace(fault, request_id=request_id or fault.request_id)
 
 
@@ -166,19 +183,32 @@ def not_a_stream(content_type: str, status: int, body_head: bytes, server: str) 
 def _response_fault(status: int, body: object, headers: Mapping[str, str], streamed: bool, now: float | None) -> Fault:
     effective: int | None = status
     if status < 300:  # the SDK's form of an error event inside a stream
-        streamed, effective = True, _STATUS_OF_TYPE.get(error_body(body).type or "")
-    fault = _body_fault(effective, body, streamed=streamed)
+        streamed, effective = True, _status_of(error_body(body).type)
+    fault = _body_fault(effective, body, streamed=streamed, error_type=aws_type(headers))
     asked = should_retry(headers)
     return replace(
         fault,
         retry_after_s=retry_after_s(headers, time.time() if now is None else now),
         should_retry=fault.should_retry if asked is None else asked,
-        request_id=headers.get("request-id") or fault.request_id,
+        request_id=request_id_of(headers) or fault.request_id,
     )
 
 
-def _body_fault(status: int | None, body: object, *, streamed: bool) -> Fault:
+def _status_of(error_type: str | None) -> int | None:
+    return _STATUS_OF_TYPE.get(_canonical(error_type))
+
+
+def _canonical(error_type: str | None) -> str:
+    """AWS begins the same name with a small letter in a stream, and with a capital in a header."""
+    name = error_type or ""
+    return name[:1].upper() + name[1:] if name.endswith("Exception") else name
+
+
+def _body_fault(status: int | None, body: object, *, streamed: bool, error_type: str | None = None) -> Fault:
+    """`error_type`: what a header says, for a body without a type."""
     said = error_body(body)
+    if said.type is None and error_type is not None:
+        said = replace(said, type=error_type)
     kind = _kind(status, said.type, said.code)
     tokens = limit = None
     if kind not in _SERVER_SIDE and kind is not FaultKind.QUOTA_EXHAUSTED:
@@ -206,8 +236,9 @@ def _body_fault(status: int | None, body: object, *, streamed: bool) -> Fault:
 def _kind(status: int | None, error_type: str | None, code: str | None) -> FaultKind:
     if code in _SPENT_CODES or error_type in _SPENT_CODES:
         return FaultKind.QUOTA_EXHAUSTED
-    kind = _BY_TYPE.get(error_type or "")
-    if kind is FaultKind.SERVER and status is not None and status not in (409, 500):
+    kind = _BY_TYPE.get(_canonical(error_type))
+    of_model = _canonical(error_type).startswith("Model")  # of Bedrock, with a status of its own
+    if kind is FaultKind.SERVER and not of_model and status is not None and status not in (409, 500):
         kind = None  # gateways call everything an api_error; the status knows better
     if kind is not None:
         return kind
@@ -236,6 +267,10 @@ def _configuration(chain: _Chain) -> Fault | None:
         )
     if any("resolve authentication method" in str(link) for link in chain.links):
         return final(FaultKind.AUTH, "no key is set: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
+    if error := chain.has("NoCredentialsError", "GoogleAuthError", "BotoCoreError"):
+        return final(FaultKind.AUTH, f"the credentials could not be used: {one_line(str(error))}")
+    if any("resolve AWS credentials" in str(link) for link in chain.links):
+        return final(FaultKind.AUTH, "no AWS credentials were found: sign in again with the aws program")
     if chain.has("UnsupportedProtocol", "InvalidURL"):
         return final(FaultKind.UNKNOWN, "the model's address is not one: begin base_url with http:// or https://")
     if error := chain.has("CertificatesUnusable"):
@@ -279,7 +314,7 @@ def _unreadable(chain: _Chain) -> Fault | None:
     """An answer arrived that is not what the API sends."""
     if error := chain.has("BrokenStream"):
         return Fault(FaultKind.MALFORMED_RESPONSE, f"the stream contradicts itself: {one_line(str(error))}")
-    if error := chain.has("BodyTooLong", "UnreadableBody"):
+    if error := chain.has("BodyTooLong", "UnreadableBody", "ParserError", "ResponseParserError"):
         return Fault(FaultKind.MALFORMED_RESPONSE, f"the answer cannot be read: {one_line(str(error))}")
     if chain.has("JSONDecodeError", "RecursionError"):
         return Fault(FaultKind.MALFORMED_RESPONSE, "the server sent something that is not JSON")

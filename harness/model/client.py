@@ -179,9 +179,11 @@ class ModelClient:
         return dropped
 
     async def models(self) -> "tuple[ModelCard, ...]":
-        """The models that the endpoint offers, with its limits and our prices; nothing when it does not say."""
+        """The models that the endpoint offers, with its limits; nothing when it does not say or has no such list."""
         from harness.model.catalogue import Catalogue
 
+        if not self._endpoint.lists_models:
+            return ()
         line = await self._ready(fresh=False)
         if isinstance(line, Fault):
             return ()
@@ -254,8 +256,8 @@ class ModelClient:
     def _without_secrets(self, fault: Fault) -> Fault:
         """A server may quote the key it refused; nobody else gets to see it (api R2)."""
         message = fault.message
-        for secret in (self._endpoint.api_key, self._endpoint.auth_token):
-            if secret is not None and len(secret.reveal()) >= SHORTEST_SECRET:
+        for secret in self._endpoint.secrets:
+            if len(secret.reveal()) >= SHORTEST_SECRET:
                 message = message.replace(secret.reveal(), MASK)
         return replace(fault, message=message) if message != fault.message else fault
 

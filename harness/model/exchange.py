@@ -12,6 +12,7 @@ from harness.model.accumulator import Accumulator, BrokenStream, events_of
 from harness.model.classify import classify, classify_stream_error, not_a_stream
 from harness.model.patience import Cause, Ended, Patience
 from harness.model.sdk import Line, wire_tracer
+from harness.model.wire_errors import request_id_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,6 +27,8 @@ LONGEST_MESSAGE = 32 * 1024 * 1024
 """Bytes read of a success that may be one whole message instead of a stream."""
 LONGEST_EVENT = 8 * 1024 * 1024
 """Bytes of one event of a stream; a whole reply is shorter."""
+AWS_EVENT_STREAM = "application/vnd.amazon.eventstream"
+"""Content type of Bedrock's streams: frames of bytes with checksums, each with one event in it."""
 BYTE_ORDER_MARK = "\ufeff".encode()
 STREAM_STARTS = (b"event:", b"data:", b"id:", b"retry:", b":")
 """How the first line of an event stream begins, whatever its content type says."""
@@ -66,7 +69,7 @@ class Exchange:
         finally:
             wire_tracer.reset(token)
         try:
-            self._request_id = response.headers.get("request-id")
+            self._request_id = request_id_of(response.headers)
             self._patience.on_headers()
             async with aclosing(self._chunks(response)) as chunks:
                 return await self._answer(response, chunks)
@@ -95,12 +98,17 @@ class Exchange:
         content_type = response.headers.get("content-type", "")
         declared = content_type.lower().startswith("text/event-stream")
         self._streamed = declared
+        if content_type.lower().startswith(AWS_EVENT_STREAM):
+            self._streamed = True
+            decoder = self._line.sdk._make_sse_decoder()
+            async with aclosing(_events_of_aws(decoder.aiter_bytes(chunks))) as events:
+                return await self._read(events, chunks)
         try:
             head = await _first_bytes(chunks)
             if head.startswith(STREAM_STARTS) or (declared and not head.startswith((b"{", b"<"))):
                 self._streamed = True
                 async with aclosing(_with_head(head, chunks)) as body:
-                    return await self._read(body)
+                    return await self._read(_events(body), body)
             self._streamed = False
             whole = await _at_most(LONGEST_MESSAGE if head.startswith(b"{") else BODY_HEAD, head, chunks)
         except Exception as error:  # noqa: BLE001 (the border, as above)
@@ -117,8 +125,8 @@ class Exchange:
                 self._emit(shown)
         return self._accumulator.reply(self._request_id)
 
-    async def _read(self, chunks: AsyncIterator[bytes]) -> Outcome:
-        events = _events(chunks)
+    async def _read(self, events: "AsyncIterator[ServerSentEvent]", chunks: AsyncIterator[bytes]) -> Outcome:
+        """Take the events of a stream to its end. `chunks`: the bytes that they are read from."""
         while True:
             try:
                 event = await anext(events, None)
@@ -243,6 +251,15 @@ async def _events(chunks: AsyncIterator[bytes]) -> "AsyncGenerator[ServerSentEve
     for text in rest.splitlines():
         if (event := decoder.decode(text.decode())) is not None:
             yield event
+
+
+async def _events_of_aws(events: "AsyncIterator[ServerSentEvent]") -> "AsyncGenerator[ServerSentEvent, None]":
+    """The events in a stream of AWS. Raises BrokenStream for data that is not JSON: the SDK's decoder gives that the
+    name of an event of an older API, under which it would be passed over."""
+    async for event in events:
+        if event.event == "completion":
+            raise BrokenStream("an event is not JSON")
+        yield event
 
 
 async def _with_head(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:

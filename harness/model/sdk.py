@@ -5,6 +5,7 @@ in a thread while the program starts.
 """
 
 import gc
+import importlib
 import logging
 import os
 import ssl
@@ -16,11 +17,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.model.bounded_body import bound
-from harness.model.endpoint import Endpoint
+from harness.model.endpoint import Endpoint, KeyHeader, Platform
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import AsyncAnthropic
+    from anthropic import AsyncAnthropic, AsyncAnthropicBedrock, AsyncAnthropicFoundry, AsyncAnthropicVertex, Omit
+
+    Sdk = AsyncAnthropic | AsyncAnthropicBedrock | AsyncAnthropicVertex | AsyncAnthropicFoundry
 
 CONNECT_S = 10.0
 WRITE_S = 60.0
@@ -48,7 +51,7 @@ wire_tracer: ContextVar[Tracer | None] = ContextVar("wire_tracer", default=None)
 class Line:
     """The SDK's client and the pool of connections under it."""
 
-    sdk: "AsyncAnthropic"
+    sdk: "Sdk"
     users: int = 0
     """Requests under way."""
     retired: bool = False
@@ -71,34 +74,61 @@ class LineBuilder:
     @property
     def is_quick(self) -> bool:
         """Everything was imported before and no certificates are to be read, so that no thread is worth its start."""
-        return _warmed.cache_info().currsize > 0 and not self._endpoint.encrypted
+        plain = self._endpoint.platform is Platform.ANTHROPIC and not self._endpoint.encrypted
+        return plain and _warmed.cache_info().currsize > 0
 
     def prepare(self) -> None:
         """Import everything that a request needs. The first time in a process it is for a thread without an event
         loop."""
         load(self._log)
         _warmed()
+        _load_platform(self._endpoint.platform)
 
     def build(self) -> Line:
         """A line with no connections yet."""
-        from anthropic import AsyncAnthropic
-
-        endpoint = self._endpoint
-        credential = endpoint.credential
-        client = AsyncAnthropic(
-            # Given explicitly even where none is needed, so that none is taken from the environment (api R3).
-            api_key=credential.reveal() if credential is not None else _NO_KEY_NEEDED,
-            base_url=endpoint.base_url,
-            max_retries=0,
-            timeout=_timeouts(),
-            http_client=self._http_client(),
-            open_telemetry=False,
-        )
-        if endpoint.is_loopback:
-            # ANTHROPIC_CUSTOM_HEADERS is meant for a gateway elsewhere; the SDK has no switch for it.
-            client._custom_headers = {}
+        client = self._client()
+        # ANTHROPIC_CUSTOM_HEADERS is meant for a gateway elsewhere; the SDK has no switch for it.
+        kept = {} if self._endpoint.is_loopback else dict(client._custom_headers)
+        client._custom_headers = kept | self._headers()  # type: ignore[assignment]  # an Omit takes a header out
         client.platform_headers()
         return Line(client)
+
+    def _client(self) -> "Sdk":
+        import anthropic
+
+        endpoint = self._endpoint
+        # Given explicitly even where none is needed, so that none is taken from the environment (api R3).
+        key = endpoint.credential.reveal() if endpoint.credential is not None else _NO_KEY_NEEDED
+        shared: dict[str, Any] = {
+            "base_url": endpoint.base_url,
+            "max_retries": 0,
+            "timeout": _timeouts(),
+            "http_client": self._http_client(),
+            "open_telemetry": False,
+        }
+        match endpoint.platform:
+            case Platform.ANTHROPIC:
+                return anthropic.AsyncAnthropic(api_key=key, **shared)
+            case Platform.BEDROCK:
+                token = None if endpoint.api_key is None else key
+                return anthropic.AsyncAnthropicBedrock(aws_region=endpoint.region, api_key=token, **shared)
+            case Platform.VERTEX:
+                return anthropic.AsyncAnthropicVertex(region=endpoint.region, project_id=endpoint.project, **shared)
+            case Platform.FOUNDRY:
+                return anthropic.AsyncAnthropicFoundry(api_key=key, **shared)
+
+    def _headers(self) -> "dict[str, str | Omit]":
+        """The headers that the settings name, and the key where another header carries it than with the SDK."""
+        from anthropic import Omit
+
+        endpoint = self._endpoint
+        headers: dict[str, str | Omit] = {header.name: header.value.reveal() for header in endpoint.headers}
+        if endpoint.version is not None:
+            headers["anthropic-version"] = endpoint.version
+        by_name = endpoint.platform is Platform.ANTHROPIC and endpoint.key_header is KeyHeader.X_API_KEY
+        if by_name and endpoint.api_key is not None:
+            headers |= {"Authorization": Omit(), "X-Api-Key": endpoint.api_key.reveal()}
+        return headers
 
     def _http_client(self) -> "httpx2.AsyncClient":
         import httpx2
@@ -143,6 +173,22 @@ def _warmed() -> None:
     import anyio
 
     anyio.run(anyio.sleep, 0)
+
+
+def _load_platform(platform: Platform) -> None:
+    """Load what the client of a platform would otherwise load while its first request is under way."""
+    with _collector_paused():
+        match platform:
+            case Platform.BEDROCK:
+                from anthropic.lib.bedrock._stream_decoder import get_response_stream_shape
+
+                importlib.import_module("boto3")
+                importlib.import_module("botocore.auth")
+                get_response_stream_shape()
+            case Platform.VERTEX:
+                importlib.import_module("google.auth.transport.requests")
+            case _:
+                return
 
 
 class _Forward(logging.Handler):

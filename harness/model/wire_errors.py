@@ -59,6 +59,16 @@ def one_line(text: str) -> str:
     return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
 
+def request_id_of(headers: Mapping[str, str]) -> str | None:
+    """The id by which the server's owner finds a request."""
+    return headers.get("request-id") or headers.get("x-amzn-requestid")
+
+
+def aws_type(headers: Mapping[str, str]) -> str | None:
+    """The kind of an error of AWS, which a header names: "ThrottlingException:http://…" """
+    return headers.get("x-amzn-errortype", "").partition(":")[0].strip() or None
+
+
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds the server asks us to wait, or None when it says nothing usable (api R10, recovery B2).
 

@@ -18,6 +18,8 @@ class Tree:
     """Patterns for the last part of paths that are left out."""
     links: bool = False
     """Links inside it are followed."""
+    entered: bool = False
+    """Folders that links lead to are searched, whatever the names of the links."""
     tracked: bool = False
     """Only files that git tracks."""
     from_top: bool = False

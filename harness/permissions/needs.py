@@ -165,9 +165,13 @@ class _Line:
         simple = run.simple
         shows = tuple(name for name in simple.variables if not (showable(name) or name in self._assigned))
         if not simple.words:
-            if shows or not all(map(harmless_assignment, simple.assignments)):
+            harmless = all(map(harmless_assignment, simple.assignments))
+            if shows or not harmless or any(map(self._becomes_names, simple.looped)):
                 kind, dangerous = NeedKind.COMMAND, dangers(simple)
                 yield Need(kind, simple.text, assignments=simple.assignments, shows=shows, dangers=dangerous)
+            for word in simple.looped:
+                if word.kind is WordKind.GLOB:
+                    yield from self._path(NeedKind.LIST, word, simple)
             return
         name = base_name(simple.words[0].text)
         if name in ("cd", "pushd", "popd"):
@@ -371,6 +375,7 @@ def _trees(paths: tuple[str, ...], use: Use, parsed: Parsed) -> Iterator[Tree]:
                 *(path, use.word.kind is WordKind.GLOB),
                 *(searched_names(parsed), unsearched_names(parsed)),
                 links=role is Role.FOLLOWED,
+                entered=role is Role.FOLLOWED,
                 tracked=role in (Role.TRACKED, Role.CHANGED),
                 changes=role is Role.CHANGED,
                 hidden=not parsed.skips_hidden,

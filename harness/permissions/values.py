@@ -40,7 +40,7 @@ class PermissionRequest:
     """What a person should see before answering: the command, the diff."""
     input: Json
     outside: Path | None = None
-    """Where the call would leave the workspace. Nothing may today; the seam for rules that let it (lessons D19)."""
+    """Where the call would leave the workspace. Nothing may today; the seam for rules that let it."""
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
     offers: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Answer:
 
     choice: Literal["once", "always", "no"]
     why: str = ""
-    """The reason, which also goes back to the model (lessons D21)."""
+    """The reason, which also goes back to the model."""
     by: Literal["person", "rule", "mode", "default"] = "person"
     rules: tuple[str, ...] = ()
     """With "always": what is allowed from now on, as rules; none: this very call."""

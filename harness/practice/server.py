@@ -17,6 +17,7 @@ from harness.practice.answer import Answer
 from harness.practice.betas import betas_of
 from harness.practice.checks import check, check_access, unsupported
 from harness.practice.counting import ByteCounter, Counter, request_tokens
+from harness.practice.dialects import translated
 from harness.practice.errors import ApiError
 from harness.practice.exchange import Exchange, RecordedRequest
 from harness.practice.faults import StatusFault
@@ -92,6 +93,7 @@ class PracticeServer(Listener):
 
     async def answer(self, connection: Connection, request: HttpRequest) -> None:
         """Answer one request."""
+        request, connection.dialect = translated(request)
         body = self.refusal(request) or body_of(request)
         recorded = RecordedRequest(
             request.path,

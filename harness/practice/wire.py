@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import parse_qsl
 
 import h11
@@ -71,6 +72,25 @@ class BadRequest(Exception):  # noqa: N818 (the client's mistake, in HTTP's own 
     """The client sent something that is not HTTP/1.1."""
 
 
+Headers = Iterable[tuple[str, str]]
+
+
+class Dialect(Protocol):
+    """How the answer to one request is written where it is not as the Messages API writes it."""
+
+    def response(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+        """A whole response."""
+        ...
+
+    def head(self, headers: Headers) -> Headers:
+        """The headers of a response whose body follows in pieces."""
+        ...
+
+    def piece(self, data: bytes) -> bytes:
+        """A piece of the body."""
+        ...
+
+
 class Connection(asyncio.Protocol):
     """A client's connection. `serve` runs for as long as the client is there."""
 
@@ -84,6 +104,8 @@ class Connection(asyncio.Protocol):
         self.id = id
         self.task: asyncio.Task[None] | None = None
         self.closed = asyncio.Event()
+        self.dialect: Dialect | None = None
+        """Of the request that is being answered."""
         self._serve = serve
         self._over = over
         self._http = h11.Connection(h11.SERVER)
@@ -188,8 +210,10 @@ class Connection(asyncio.Protocol):
             body += event.data
         return body, len(body)
 
-    async def respond(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+    async def respond(self, status: int, headers: Headers, body: bytes) -> None:
         """A whole response. What has no body by the rules of HTTP gets none."""
+        if self.dialect is not None:
+            status, headers, body = self.dialect.response(status, headers, body)
         body = b"" if status in (204, 304) or self._head_only else body
         fields = [*headers, ("content-length", str(len(body)))]
         if self._discarding:
@@ -204,11 +228,10 @@ class Connection(asyncio.Protocol):
         """A response is on its way, so that no other can be sent."""
         return self._framing is not Framing.CHUNKED or self._http.our_state is not h11.SEND_RESPONSE
 
-    async def begin(
-        self, status: int, headers: Iterable[tuple[str, str]], framing: Framing, length: int = 10_000_000
-    ) -> None:
+    async def begin(self, status: int, headers: Headers, framing: Framing, length: int = 10_000_000) -> None:
         """The head of a response whose body follows by `send`. `length` is announced where the framing has one."""
         self._framing = framing
+        headers = headers if self.dialect is None else self.dialect.head(headers)
         match framing:
             case Framing.CHUNKED:
                 fields = [*headers, ("transfer-encoding", "chunked")]
@@ -221,6 +244,7 @@ class Connection(asyncio.Protocol):
 
     async def send(self, data: bytes) -> None:
         """A piece of the body, handed to the kernel before this returns. Other tasks get their turn."""
+        data = data if self.dialect is None else self.dialect.piece(data)
         self._write(self._http.send(h11.Data(data=data)) if self._framing is Framing.CHUNKED else data)
         await asyncio.sleep(0)
         await self._drain()

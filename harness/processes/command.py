@@ -10,7 +10,7 @@ from harness.processes.values import End, Finished, LeftOver, Limits
 
 
 class Command:
-    """Settles exactly once, whether it exits, is ended, or both at the same time (resilience D5)."""
+    """Settles exactly once, whether it exits, is ended, or both at the same time."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The one owner of every child process of the program (resilience D5, D6, D11)."""
+"""The one owner of every child process of the program."""
 
 import asyncio
 import errno
@@ -125,7 +125,7 @@ class Processes:
         return ExitCounts(self._started, **ends, slowest_end_s=self._slowest_end_s)
 
     async def aclose(self) -> tuple[LeftOver, ...]:
-        """Start nothing any more, and end everything that lives: TERM to all at the same time, 3 s, KILL (D11).
+        """Start nothing any more, and end everything that lives: TERM to all at the same time, 3 s, KILL.
 
         Returns what could not be ended. Calling it again waits for the first call. Cancelled once, it goes on to the
         end and is cancelled then; cancelled twice, it kills at once.

@@ -2,7 +2,7 @@
 
 Three signs find them: the session of the leader, descent from a process that is known already, and a variable in
 their environment that every child inherits. Ending means TERM to all, a grace, KILL to all, and it is judged by every
-process having exited, not by a signal having been sent (resilience D5).
+process having exited, not by a signal having been sent.
 
 What escapes: a process that clears its environment, starts a session of its own and loses its parent, all between two
 looks. Only a control group of the kernel would hold it, and those need rights that a program does not have.
@@ -123,7 +123,7 @@ class ProcessTree:
         return mark == self._mark
 
     def _session_is_ours(self) -> bool:
-        """A number is not given to another session while anybody of the old one lives (guards D5, "pid reuse")."""
+        """A number is not given to another session while anybody of the old one lives."""
         return any(_session(process.pid) == self.session and process.is_running() for process in self._members)
 
 

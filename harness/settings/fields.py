@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from harness.model.endpoint import KeyHeader, Platform
 from harness.settings.kinds import (
     CacheTtl,
     Call,
@@ -11,11 +12,14 @@ from harness.settings.kinds import (
     Count,
     CountOrNone,
     Dollars,
+    Headers,
     Hooks,
+    KeyHeaders,
     ModelNames,
     PermissionMode,
     Place,
     Places,
+    Platforms,
     Prices,
     Rules,
     Seconds,
@@ -46,6 +50,23 @@ class Settings(BaseModel):
     """Bearer token, where a gateway wants one instead of a key. The key goes first when both are set."""
     base_url: Text | None = None
     """Address of the API; unset: that of Anthropic."""
+    endpoint: Platforms = Platform.ANTHROPIC
+    """Who serves the model. Bedrock, Vertex and Foundry take their credentials from the environment
+    (docs/endpoints.md); `api_key`, `auth_token` and `base_url` do not count for them."""
+    region: Text | None = None
+    """Region of Bedrock or Vertex; unset: AWS_REGION or AWS_DEFAULT_REGION, or CLOUD_ML_REGION."""
+    vertex_project: Text | None = None
+    """Project of Vertex; unset: ANTHROPIC_VERTEX_PROJECT_ID, or that of the Google credentials."""
+    foundry_resource: Text | None = None
+    """Resource of Foundry; unset: ANTHROPIC_FOUNDRY_RESOURCE. The files of a folder cannot set it."""
+    key_header: KeyHeaders = KeyHeader.AUTHORIZATION
+    """The header that carries `api_key`: authorization (as a Bearer token, like the SDK), or x-api-key, which some
+    gateways want. `auth_token` is always a Bearer token."""
+    anthropic_version: Text | None = None
+    """Value of the header anthropic-version, for a gateway that wants an older one; unset: that of the SDK."""
+    headers: Headers = ()
+    """More headers for every request to the model; their values count as secrets. The files of a folder cannot set
+    it."""
     practice: Switch = False
     """Let the built-in rule-based practice model answer. On by itself when there is no key, token or address."""
     practice_script: Place | None = None

@@ -39,6 +39,8 @@ _NEVER = {
     "user_dir": "a folder that you cloned must not bring what counts as yours; put it into {user_file}",
     "home_dir": "a folder that you cloned must not bring what counts as yours; put it into {user_file}",
     "trusted_folders": "a folder that you cloned must not trust itself; put it into {user_file}",
+    "foundry_resource": _KEYS,
+    "headers": _KEYS,
     "permissions_allow": _QUESTIONS,
     "permissions_file": _QUESTIONS,
 }

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, InstanceOf
 
 from harness.hooks import Hook
+from harness.model.endpoint import Header, KeyHeader, Platform
 from harness.model.prices import Price
 from harness.secret import Secret
 
@@ -80,6 +81,11 @@ Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of f
 Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
 Prices = Annotated[
     tuple[InstanceOf[Price], ...], Fits('tables [prices."NAME"] with input and output; in a variable as JSON')
+]
+Platforms = Annotated[Platform, Fits('"anthropic", "bedrock", "vertex" or "foundry"')]
+KeyHeaders = Annotated[KeyHeader, Fits('"authorization" or "x-api-key"')]
+Headers = Annotated[
+    tuple[InstanceOf[Header], ...], Fits('a table [headers] of texts; in a variable lines such as "X-Team: blue"')
 ]
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]

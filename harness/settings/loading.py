@@ -140,7 +140,8 @@ def load(
             for source in (*first, *folder, of_user)
             for one in source.given.values()
             if isinstance(one.value, Secret)
-        ),
+        )
+        + tuple(header.value for header in settings.headers),
     )
 
 
@@ -198,7 +199,7 @@ def _derived(given: Mapping[str, Given]) -> tuple[dict[str, object], dict[str, s
     if "practice" not in given:
         if "practice_script" in given:
             values["practice"], origins["practice"] = True, f"follows from {origins['practice_script']}"
-        elif not {"api_key", "auth_token", "base_url"} & given.keys():
+        elif not {"api_key", "auth_token", "base_url", "endpoint"} & given.keys():
             values["practice"], origins["practice"] = True, "default: no key, token or address is set"
     return values, origins
 

@@ -12,6 +12,7 @@ from harness.errors import SettingsError
 from harness.regular_file import read_regular
 from harness.secret import Secret
 from harness.settings.fields import Settings
+from harness.settings.header_tables import headers_in_file, headers_in_variable
 from harness.settings.price_tables import prices_in_file, prices_in_variable
 from harness.toml_text import toml_of
 
@@ -139,8 +140,10 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
             raise SettingsError(f"{path}: there is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
     if "prices" in data:
         data["prices"] = prices_in_file(path, text, data["prices"])
+    if "headers" in data:
+        data["headers"] = headers_in_file(path, text, data["headers"])
     given = {name: _given(name, value, layer, f"{path}: {name}", base) for name, value in data.items()}
-    return Source(given, _open_to_others(path) if SECRETS & given.keys() else ())
+    return Source(given, _open_to_others(path) if (SECRETS | {"headers"}) & given.keys() else ())
 
 
 def _given(name: str, value: object, layer: Layer, origin: str, base: Path) -> Given:
@@ -148,6 +151,8 @@ def _given(name: str, value: object, layer: Layer, origin: str, base: Path) -> G
         value = Secret(value.strip())
     if name == "prices":
         value = prices_in_variable(origin, value)
+    if name == "headers":
+        value = headers_in_variable(origin, value)
     return Given(value, layer, origin, base)
 
 

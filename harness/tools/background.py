@@ -1,7 +1,7 @@
 """Commands in the background: what the tools need of whoever runs them, and the tools that look at them (lessons s13).
 
-A command goes to the background only where the model says so (trap D31). All it writes is in a file from the first byte
-on, so that nothing of it is lost (D32). Looking at a command and ending it ask for no permission: the command itself
+A command goes to the background only where the model says so. All it writes is in a file from the first byte
+on, so that nothing of it is lost. Looking at a command and ending it ask for no permission: the command itself
 was allowed, and these tools reach nothing but commands of this session.
 """
 

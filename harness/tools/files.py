@@ -29,7 +29,7 @@ ANSWERS = frozenset(
         errno.EROFS,
     }
 )
-"""Errors that are an answer about the path; all others say that the disk failed (resilience Q3)."""
+"""Errors that are an answer about the path; all others say that the disk failed."""
 GRACE_S = 0.8
 """Seconds that a cancelled call waits for the disk."""
 

@@ -2,7 +2,7 @@
 
 The tool keeps nothing. What it is given leaves it as `ToolResult.plan` and becomes an event, so that the plan
 survives a restart and everybody who follows the session sees the same one. With the tools that each sub-task
-needs, the dispatch layer can say what cannot be done while one of them is open (seed 000, step 5).
+needs, the dispatch layer can say what cannot be done while one of them is open.
 """
 
 from collections import Counter

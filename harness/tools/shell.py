@@ -27,6 +27,9 @@ SECRETS = (
     "ANTHROPIC_CUSTOM_HEADERS",
     "HARNESS_API_KEY",
     "HARNESS_AUTH_TOKEN",
+    "HARNESS_HEADERS",
+    "ANTHROPIC_FOUNDRY_API_KEY",
+    "AWS_BEARER_TOKEN_BEDROCK",
 )
 """A command does not get what pays for the model: `env` would write it into the history and the journal."""
 CRASHES = frozenset(
@@ -101,7 +104,7 @@ def bash_tool(
 ) -> Tool:
     """The tool bash. `limits.time_s` is the time limit of calls that name none.
 
-    Only with a `background` there is the argument of that name. What goes there is never guessed (lessons D31).
+    Only with a `background` there is the argument of that name. What goes there is never guessed.
     """
     limits = limits or Limits()
 
@@ -207,7 +210,7 @@ def _missing(line: str, output: str) -> str:
 
 def judge(finished: Finished, time_s: float) -> tuple[ToolOutcome, str, FailureCategory | None]:
     """What an end means, its few words, and how the tool failed, if it did: only a command that could not do its work
-    has (resilience Q3)."""
+    has."""
     broken = ToolOutcome.BROKEN
     match finished:
         case Finished(timed_out=True):

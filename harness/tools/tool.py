@@ -20,7 +20,7 @@ from harness.tools.workspace import Workspace
 from harness.visible import visible
 
 RESULT_CHARACTERS = 50_000
-"""Most characters of one result that enter the history (recovery E9)."""
+"""Most characters of one result that enter the history."""
 
 
 class Effect(StrEnum):
@@ -49,16 +49,16 @@ class ToolResult:
     category: FailureCategory | None = None
     """How the tool itself failed; set exactly where `outcome` is BROKEN."""
     as_of: float | None = None
-    """Unix time at which the content was true, where the tool knows; None: now, or unknown (resilience A22)."""
+    """Unix time at which the content was true, where the tool knows; None: now, or unknown."""
     undated: bool = False
     """It may be of an earlier moment, and the tool cannot say of which."""
     missing: str = ""
     """The program that could not be started, where the tool runs programs; empty: none, or the tool itself."""
     plan: tuple[PlanItem, ...] | None = None
-    """The sub-tasks that the call declares, all of them; None: it says nothing about them (seed 000, step 5)."""
+    """The sub-tasks that the call declares, all of them; None: it says nothing about them."""
     revision: Revision | None = None
     """What was read as a whole, or what there is after a change; None: not known. By it a change is told from a write
-    of the same content, and an old content from the present one (resilience A22)."""
+    of the same content, and an old content from the present one."""
     detail_of: int = 0
     """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
 
@@ -113,7 +113,7 @@ def shorten_line(text: str, limit: int = 100) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolHealth:
-    """What a check before a call found (seed 000, step 10; resilience A24)."""
+    """What a check before a call found."""
 
     score: Score
     why: str = ""
@@ -141,14 +141,14 @@ class Tool:
     """Says before a call whether the tool can work at all, for tools whose server may be away. Advice, asked rarely."""
     resource: Callable[[Json], str | None] | None = None
     """What the call reads or changes as a whole, such as a path; None where only a part of it is read. With it
-    a result can be seen to be older than a change (resilience A22)."""
+    a result can be seen to be older than a change."""
     caches: bool | None = None
     """True: it answers from a cache at times. False: it reads what it shows at each call, so that what it says is the
     present state. None: not known, so that evidence counts."""
     idempotent: bool | None = None
-    """Calling it again with the same arguments does no harm (resilience B21); None: where it only reads."""
+    """Calling it again with the same arguments does no harm; None: where it only reads."""
     polls: bool = False
-    """It is meant to be called again and again until something has happened (resilience B10)."""
+    """It is meant to be called again and again until something has happened."""
     command_line: Callable[[Json], str | None] | None = None
     """The command line that a call runs, for a tool that runs one: its programs have breakers of their own."""
     timeout_s: float | None = None
@@ -160,7 +160,7 @@ class Tool:
         return self.effect is Effect.READ if self.idempotent is None else self.idempotent
 
     def spec(self) -> Json:
-        """The tool as the Messages API wants it, keys always in the same order (api R28)."""
+        """The tool as the Messages API wants it, keys always in the same order, which keeps the cache."""
         return {"name": self.name, "description": self.description, "input_schema": schema_of(self.arguments)}
 
     def parse(self, input: Json) -> Any:
@@ -267,7 +267,7 @@ def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name:
 
 
 def category_of(error: BaseException) -> FailureCategory:
-    """How a tool failed that raised `error` (resilience Q3)."""
+    """How a tool failed that raised `error`."""
     match error:
         case TimeoutError():
             return FailureCategory.TIMEOUT

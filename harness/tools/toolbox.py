@@ -16,7 +16,7 @@ from harness.tools.tool import RESULT_CHARACTERS, Tool
 
 
 class Toolbox:
-    """Finds tools by name and describes them to the model, always in the same order (api R28)."""
+    """Finds tools by name and describes them to the model, always in the same order, which keeps the cache."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         """Raises ValueError when two tools have the same name."""

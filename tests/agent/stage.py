@@ -6,7 +6,7 @@ Only time is not real: a wait for a retry is noted and over at once.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +17,9 @@ import psutil
 from harness.agent import Agent
 from harness.assembly import escape_policy
 from harness.breakers.board import Board, BoardState
+from harness.breakers.board_view import Seen
 from harness.breakers.decisions import Decision
 from harness.breakers.dispatcher import Replay
-from harness.breakers.table import Seen
 from harness.conversation import Conversation
 from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
@@ -311,6 +311,7 @@ async def stage(
     clock: VirtualClock | None = None,
     messages: Sequence[Message] = (),
     hooks: Sequence[Hook] = (),
+    reached: Callable[[str], Mapping[str, object]] = lambda base_url: {},
     **values: object,
 ) -> AsyncIterator[Stage]:
     """An agent before a server that plays `script`; checks at the end what must hold whatever happened.
@@ -320,10 +321,11 @@ async def stage(
         tools: the only tools of the agent; None: the standard tools.
         messages: history to begin with.
         hooks: functions that are asked at fixed points.
+        reached: gives settings for the address of the server, for one that is not reached by `base_url`.
         values: settings by name.
     """
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
-        loaded = settings_of(folder, server.base_url, **values)
+        loaded = settings_of(folder, server.base_url, **values, **reached(server.base_url))
         clock = clock or VirtualClock()
         recorded: list[Event] = []
         conversation = Conversation(recorded.append, messages=messages)

@@ -85,7 +85,16 @@ def on_stage(
 ) -> AbstractAsyncContextManager[Stage]:
     """A stage on which time passes."""
     return stage(
-        folder, script, asker=asker, tools=tools, reread=None, clock=PassingClock(), messages=(), hooks=hooks, **values
+        folder,
+        script,
+        asker=asker,
+        tools=tools,
+        reread=None,
+        clock=PassingClock(),
+        messages=(),
+        hooks=hooks,
+        reached=lambda base_url: {},
+        **values,
     )
 
 

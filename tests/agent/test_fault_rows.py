@@ -18,13 +18,18 @@ IMPATIENT = {"watch_headers_s": 0.3, "watch_quiet_bytes_s": 0.4, "watch_content_
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 async def test_a_row_of_the_fault_table_holds_its_bar(row: FaultRow, tmp_path: Path) -> None:
-    settings: dict[str, Any] = dict(IMPATIENT) if "stall" in row.name else {}
+    await play(row, tmp_path)
+
+
+async def play(row: FaultRow, folder: Path, **settings: Any) -> None:
+    """Play a row to the library and compare what came of it with its bar."""
+    settings |= IMPATIENT if "stall" in row.name else {}
     match row.arguments:
         case ("--fallback-model", model):
             settings["fallback_models"] = (model,)
         case _:
             assert row.arguments == ()
-    async with stage(tmp_path, row.script, **settings) as here:
+    async with stage(folder, row.script, **settings) as here:
         turn = await here.turn("what is the answer?")
         fewest, most = row.requests
         assert fewest <= len(here.posts) <= most, turn.codes

@@ -131,6 +131,22 @@ async def test_a_file_that_is_ignored_only_since_is_restored_all_the_same(worksp
     assert (workspace / "notes.txt").read_text() == "2"
 
 
+async def test_a_file_that_came_back_into_a_folder_that_is_ignored_since_goes_again_when_that_is_undone(
+    workspace: Path, kept: Checkpoints
+) -> None:
+    write(workspace / "d/old", "1")
+    first = await kept.keep(1, 1)
+    (workspace / "d/old").rename(workspace / "d/new")
+    write(workspace / ".gitignore", "d/\n")
+    before = state_of(workspace)
+    restored = await kept.restore(first.id)
+    assert (workspace / "d/old").read_text() == "1"
+    write(workspace / "d/mine", "of the user")
+    assert (await kept.restore(restored.undo)).removed == ("d/old",)
+    (workspace / "d/mine").unlink()
+    assert state_of(workspace) == before
+
+
 async def test_a_new_file_beside_ignored_ones_is_taken_away(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / ".gitignore", "*.pyc\n")
     write(workspace / "package/deep/a.pyc")

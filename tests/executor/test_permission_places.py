@@ -101,10 +101,17 @@ def test_links_count_where_they_are_followed(tmp_path: Path) -> None:
     assert os.path.realpath("/etc/passwd") in followed.files
 
 
-def test_a_link_to_a_folder_leaves_open_what_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", ["grep -R x .", "grep -R --include='*.py' x", "rg -L -g '*.py' x .", "rg -L -tpy x"])
+def test_a_link_to_a_folder_leaves_open_what_is_read(tmp_path: Path, line: str) -> None:
     (tmp_path / "etc").symlink_to("/etc")
-    [followed] = looked_up("grep -R x .", tmp_path).trees.values()
+    [followed] = looked_up(line, tmp_path).trees.values()
     assert not followed.complete
+
+
+def test_a_link_to_a_folder_in_a_list_of_names_is_not_entered(tmp_path: Path) -> None:
+    (tmp_path / "etc").symlink_to("/etc")
+    [listed] = looked_up("find . -name '*.py' | xargs grep x", tmp_path).trees.values()
+    assert listed.complete
 
 
 def test_a_tree_that_is_too_large_is_not_complete(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """An endpoint is right before the first byte goes out, and its secrets stay inside."""
 
+from typing import Any
+
 import pytest
 
 from harness.model.endpoint import Endpoint, EndpointError, checked
@@ -23,7 +25,7 @@ def test_the_key_goes_before_the_token() -> None:
 @pytest.mark.parametrize("setting", ["api_key", "auth_token"])
 @pytest.mark.parametrize("value", ["", "  ", "sk-secret with space", "sk-secret\nx", "sk-secret\x00", "sk-secrét"])
 def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(setting: str, value: str) -> None:
-    secrets: dict[str, str] = {setting: value}
+    secrets: dict[str, Any] = {setting: value}
     with pytest.raises(EndpointError) as caught:
         checked("https://api.example.com", origin="environment", **secrets)
     assert caught.value.setting == setting

@@ -30,6 +30,7 @@ NOT_RUN = {
 OTHERS = {
     "python3": "the test command of the README is what CI runs; the start command differs by its last word",
     "uv": "a tool of others",
+    "pipx": "a tool of others; tests/test_wheel.py installs the same wheel",
 }
 """First words of commands that are not ours."""
 FILES = {

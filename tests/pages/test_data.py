@@ -11,7 +11,7 @@ from harness.capability_files import load_capabilities
 from harness.hooks import declared
 from harness.practice import tool_faults_toml
 from harness.practice.script import Script
-from harness.settings import Settings
+from harness.settings import Settings, load
 from tests.pages.blocks import Block, every_block
 
 
@@ -30,6 +30,14 @@ def settings(text: str, _: Path) -> None:
     assert Settings.model_validate({**given, "hooks": hooks})
 
 
+def settings_file(text: str, folder: Path) -> None:
+    file = folder / "settings.toml"
+    file.touch(mode=0o600)
+    file.write_text(text, encoding="utf-8")
+    origins = load({}, {}, folder, user_file=file).origins
+    assert {origins[name] for name in tomllib.loads(text)} == {f"{file}: {name}" for name in tomllib.loads(text)}
+
+
 def capabilities(text: str, folder: Path) -> None:
     file = folder / "capabilities.toml"
     file.write_text(text, encoding="utf-8")
@@ -39,6 +47,7 @@ def capabilities(text: str, folder: Path) -> None:
 
 
 READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
+    ("docs/endpoints.md", "gateway"): settings_file,
     ("docs/hooks.md", "settings"): settings,
     ("docs/permissions.md", "settings"): settings,
     ("docs/scripts.md", "script"): script,

@@ -148,6 +148,23 @@ def test_a_pattern_is_judged_by_the_names_that_fit(line: str, name: str) -> None
     assert isinstance(gate.decide(replace(request, disk=harmless)), Allow)
 
 
+@pytest.mark.parametrize(
+    ("line", "paths"),
+    [
+        ("for f in a ~/*; do true; done", {"/home/ada/*"}),
+        ('for f in a; do for g in ../x/*; do basename "$g"; done; done', {"/srv/project/../x/*"}),
+        ("for f in ~/x ../x; do true; done", set()),
+        ("for f in '~/*' a; do true; done", set()),
+    ],
+)
+def test_a_pattern_among_the_words_of_a_loop_is_looked_up(line: str, paths: set[str]) -> None:
+    gate = permissions(Mode.ASK)
+    request = bash(line)
+    asked = gate.questions(request)
+    assert paths <= asked.patterns
+    assert isinstance(gate.decide(replace(request, disk=empty_disk(asked))), Ask if paths else Allow)
+
+
 def test_odd_names_are_no_list() -> None:
     for line, matters in (
         ("find . | xargs cat", True),

@@ -88,6 +88,9 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "endpoint": "vertex",
+    "key_header": "x-api-key",
+    "headers": "X-Team: blue",
 }
 
 

@@ -339,6 +339,10 @@ _UNZIP = Program(
 _ZIPINFO = Program(flags="12smlvhtzTMC", operands=(READ, TEXT), parser=_unzip)
 
 
+_SHOWING = "c l t --list --test --stdout --to-stdout"
+"""Options with which a packer changes no file."""
+
+
 def _packs(suffix: str, others: str) -> Parser:
     """Programs that put a packed or unpacked file in the place of another one, unless they only show it.
 
@@ -347,7 +351,9 @@ def _packs(suffix: str, others: str) -> Parser:
 
     def read(program: Program, words: tuple[Word, ...]) -> Parsed | None:
         parsed = plain(program, words)
-        if parsed is None or parsed.has("c l t --list --test --stdout --to-stdout"):
+        # Of several modes the last one counts: xz -t -z packs.
+        another = parsed is not None and parsed.has("d z --decompress --uncompress --compress")
+        if parsed is None or parsed.has("c --stdout --to-stdout" if another else _SHOWING):
             return parsed
         written = []
         for word in parsed.operands:

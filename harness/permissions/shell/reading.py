@@ -388,7 +388,8 @@ class _Reading:
             raise Unreadable("it loops over what is not named")
         set_to = (Assignment(name, Word("", WordKind.UNKNOWN)),)
         text = "for " + self.at.since(begin)
-        self.found.append(Simple((), set_to, text=text, variables=tuple(self._words.variables)))
+        variables = tuple(self._words.variables)
+        self.found.append(Simple((), set_to, text=text, variables=variables, looped=tuple(words)))
         self._words.variables = outer
         if not self._separator():
             raise Unreadable("a 'do' is missing")

@@ -95,6 +95,8 @@ class Simple:
     here-strings, and its here-documents (those may come as a command without words)."""
     in_chain: bool = False
     """Its line is nothing but commands joined by &&: it runs only if those before it have succeeded."""
+    looped: tuple[Word, ...] = ()
+    """The words of a `for`, which comes as a command without words of its own."""
 
     @property
     def program(self) -> str | None:

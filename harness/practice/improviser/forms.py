@@ -30,7 +30,7 @@ _ONE = (
 )
 _RESERVED = (
     r"(?!(?:it|its|this|that|these|those|them|everything|all|nothing|something|anything|not|no|the|an?|lines?|files?|"
-    r"functions?|only|but|and|or|then|if|unless|except|without|for)\b(?![.\w-]))"
+    r"functions?|only|but|and|or|then|if|unless|except|without|for|don['’]?t|never)\b(?![.\w-]))"
 )
 """Words that are never meant literally where they stand without quotes."""
 _WORD = rf"(?:{MARK}|{_RESERVED}[^\s、。「」をはがの\ue000\ue001]+)"
@@ -60,7 +60,8 @@ _COMMAND = rf"(?:{MARK}|{_PROGRAMS}(?: +{_TALKED}(?:\.\.?(?= |$)|(?:[!-~]|{MARK}
 _REST = r"(?:(?![.!?] +\S|[。！？] *\S|\n).)+"
 """Free words up to the end of the sentence."""
 _VALUE = rf"(?:[A-Za-z_]\w* *[=:] *)?(?:{MARK}|[A-Za-z0-9_.@/+-]+)"
-_FOLDER = rf"(?:{MARK}|(?!(?:here|this|the)\b)[A-Za-z0-9_.+/-]*[A-Za-z0-9_.]/?)"
+_NO_FOLDER = r"(?!(?:here|this|the)\b|(?:not|no|only|but|and|or|then|if|unless|except|without)\b(?![.\w/-]))"
+_FOLDER = rf"(?:{MARK}|{_NO_FOLDER}[A-Za-z0-9_.+/-]*[A-Za-z0-9_.]/?)"
 _GLOB = rf"(?:{MARK}|[A-Za-z0-9_./-]*\*[A-Za-z0-9_.*/-]*)"
 
 SLOTS: Mapping[str, str] = {

@@ -25,7 +25,7 @@ MOST_JOINTS = 60
 
 _POLITE = r"(?:please|now|then|and|also|ok|okay|(?:first|next|finally)(?=,))"
 _BEFORE = re.compile(
-    rf"(?:{_POLITE}\b,? +|(?P<asked>(?:can|could|would|will) you +)|(?:hello|hi)[,!.] +|(?:では|まず|次に|それから|そして|その後|最後に|あと)、? *)",
+    rf"(?:{_POLITE}\b,? +|(?P<asked>(?:can|could|would|will) you +)|(?:hello|hi)[,!.] +|(?:では|まず|次に|それから|そして|最後に|(?:その後|あと)(?![でに]))、? *)",
     re.IGNORECASE,
 )  # fmt: skip
 _AFTER = re.compile(

@@ -84,6 +84,8 @@ class Chat(VerticalScroll):
         self._entries: Sequence[Entry] = ()
         self._views: list[EntryView] = []
         self._expanded = False
+        self._held: tuple[EntryView, float] | None = None
+        """An entry that stays on its row of the screen, from its top, when those before it get their places."""
 
     # ── what the app calls ──────────────────────────────────────────────────────────────────────
 
@@ -169,6 +171,7 @@ class Chat(VerticalScroll):
         and before it is used.
         """
         placed = super().arrange(size, optimal)
+        self._keep_place(placed)
         beyond = placed.spatial_map.total_region.bottom - self.container_size.height
         overflows = self.container_size.height > 0 < beyond
         if self._anchored and not overflows:
@@ -189,19 +192,32 @@ class Chat(VerticalScroll):
 
     def _mount_earlier(self) -> None:
         """Make the entries before the first mounted one widgets, and stay where the person reads."""
-        if not self._views or not (until := self._views[0].number) or self.scroll_y >= 1:
+        waiting = self._held is not None
+        if waiting or not self._views or not (until := self._views[0].number) or self.scroll_y >= 1:
             return
+        self.app.animator.force_stop_animation(self, "scroll_y")
+        self._held = self._views[0], self._views[0].virtual_region.y - self.scroll_y
         earlier = [EntryView(number) for number in range(max(0, until - EARLIER), until)]
         for view in earlier:
             self._redraw(view)
-        height = self.virtual_size.height
         self.mount_all(earlier, before=self._views[0])
         self._views[:0] = earlier
 
-        def keep_place() -> None:
-            self.scroll_to(y=self.scroll_y + self.virtual_size.height - height, animate=False, immediate=True)
+    def _keep_place(self, placed: DockArrangeResult) -> None:
+        """Scroll by as many rows as have come above the entry that is held.
 
-        self.call_after_refresh(keep_place)
+        Like the anchor of Textual this is done while the rows are laid out: after that there is no moment that is
+        certain to come before the next key, and at the top a key that scrolls up would change nothing.
+        """
+        if self._held is None:
+            return
+        view, row = self._held
+        self._held = None
+        at = next((placement.region.y for placement in placed.placements if placement.widget is view), None)
+        if at is not None:
+            self.set_reactive(Chat.scroll_y, at - row)
+            self.set_reactive(Chat.scroll_target_y, at - row)
+            self.vertical_scrollbar.position = at - row
 
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
 

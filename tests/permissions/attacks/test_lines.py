@@ -18,9 +18,10 @@ HARMFUL = {
     "cat .env": "a secret was printed",
     "echo $GITHUB_TOKEN | rev": "a secret was printed",
     "base64 <<< x$MY_API_KEY": "a secret was printed",
-    "wc -c lin": "outside/secret.txt was opened",
-    "ls way/": "outside was opened",
-    "ls ~": "home was opened",
+    "wc -l lin": "outside/secret.txt was read",
+    "tail -c 1 .env.local": ".env.local was read",
+    "ls way/": "outside was listed",
+    "ls ~": "home was listed",
 }
 
 
@@ -34,6 +35,18 @@ def test_the_witness_sees_what_a_line_does(line: str, harm: str) -> None:
     with Canary.made() as canary:
         effects = canary.run([line])
     assert any(harm in one for one in effects.harm), effects
+
+
+def test_the_witness_sees_a_file_that_is_mapped_into_memory() -> None:
+    mapped = "import mmap; file = open('.env'); mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)[:1]"
+    with Canary.made() as canary:
+        assert canary.run([f'python3 -c "{mapped}"']).harm == ("work/.env was read",)
+
+
+def test_a_file_that_is_opened_and_not_read_is_no_harm() -> None:
+    with Canary.made() as canary:
+        effects = canary.run(["df .env ../outside", "cd ../outside", ": < .env", "test -r ../outside/secret.txt"])
+    assert effects.harm == ()
 
 
 def test_the_witness_sees_nothing_in_lines_that_only_look(shell: str) -> None:

@@ -169,6 +169,7 @@ def test_these_forms_only_look(line: str) -> None:
         # What writes.
         *("tar xf a.tar", "tar cf a.tar a", "tar xOf a.tar", "tar tf a.tar -C x", "unzip a.zip", "unzip -o a.zip"),
         *("unzip -l 'a*.zip'", "unzip -l a.zip -d x", "unzip -T a.zip", "gzip a", "gunzip a.gz", "gzip -k a"),
+        *("xz -tz a", "unxz --test --compress a", "zstd -t -z a", "zstd -l -d a.zst"),
         *("zstd -dc a.zst -o x", "zstd -dc --rm a.zst", "xz a", "ar x a.a", "ar d a.a a.o", "jar xf a.jar", "cpio -i"),
         *("tee a", "dd if=a", "cp a b", "zip -l a", "sqlite3 a .tables", "curl u", "ssh h ls", "gpg --list-keys"),
     ],

@@ -159,6 +159,9 @@ JAPANESE = (
     "a.txt を上書きして",
     "a.txt に何か書いて",
     "a.txt をあとで削除して",
+    "あとでは a.txt を削除して",
+    "その後では a.txt を削除して",
+    "list the files of only; delete a.txt",
     "はい",
 )
 NAMED: Mapping[str, frozenset[str]] = {
@@ -290,7 +293,7 @@ ORDER = re.compile(
         (
             rf"(?:delete|remove)(?: the)?(?: files?)? {FILE}(?:(?:,| and)+ {FILE})*",
             rf"(?:append|add)(?: the)?(?: line)? {QUOTE} to(?: the)?(?: file)? {FILE}",
-            rf"create(?: the)?(?: file)? {FILE}(?: with(?: the)?(?: line)? {QUOTE})?",
+            rf"create(?: the)?(?: file)? {FILE}(?: with(?: the)?(?: line)? {QUOTE}| with \S+)?",
             rf"overwrite(?: the)?(?: file)? {FILE} with(?: the)? {QUOTE}",
             rf"replace \S+ with \S+ in(?: the)?(?: file)? {FILE}",
             rf"in(?: the)?(?: file)? {FILE},? replace \S+ with \S+",
@@ -309,14 +312,16 @@ ORDER = re.compile(
 
 def is_order(prompt: str) -> bool:
     """Whether some piece between two joints is an order, and no piece has a word of caution outside of quotes."""
-    said = re.sub(r" ([,.?;])", r"\1", prompt)
-    bare = re.sub(QUOTE, "", said)
+    bare = re.sub(QUOTE, "", prompt)
     if re.search(r"\b(?:not|don't|if|except|only|or)\b|ない|以外|もし|すべて|最後|関数", bare):
         return False
-    joints = [at for match in re.finditer(r"[,.;、。] ?|\b(?:and|then)\b ?|(?<=[てで])", said) for at in match.span()]
-    pieces = (said[a:b] for a, b in combinations([0, *joints, len(said)], 2))
+    joint = re.compile(r"[,.;?、。] ?|\b(?:and|then)\b ?|(?<=[てで])")
+    pieces: list[str] = []
+    for said in (prompt, re.sub(r" ([,.?;])", r"\1", prompt)):  # a sign may also be a word
+        joints = [at for match in joint.finditer(said) for at in match.span()]
+        pieces += [said[a:b] for a, b in combinations([0, *joints, len(said)], 2)]
     polite = re.compile(r"^(?:please|and|then|[,、 ])+\s*|[\s.,;、。]*(?:(?:please|ください)[\s.,;、。]*)*$")
-    return any(ORDER.fullmatch(polite.sub("", piece).strip()) for piece in pieces)
+    return any(ORDER.fullmatch(polite.sub("", piece).strip()) or ORDER.fullmatch(piece.strip()) for piece in pieces)
 
 
 @given(prompts())

@@ -103,12 +103,31 @@ async def test_scrolling_up_brings_earlier_entries_and_keeps_the_place_until_the
         first = 300 - MOUNTED
         assert (await shown(pilot))[0] == f"entry {first}"
         assert app.mounted[0] == first - EARLIER
-        while app.mounted[0] > 0:
+        for mounted in range(first - EARLIER, 0, -EARLIER):
+            assert app.mounted[0] == mounted
             app.chat.scroll_home(animate=False)
             await settled(pilot)
         app.chat.scroll_home(animate=False)
         assert (await shown(pilot))[0] == "entry 0"
         assert app.mounted == list(range(300))
+
+
+async def test_the_place_is_kept_also_where_the_top_is_reached_twice_before_the_screen_is_drawn() -> None:
+    app = Host()
+    async with app.run_test(size=(60, ROWS)) as pilot:
+        app.chat.update(entries(300))
+        await settled(pilot)
+        first = 300 - MOUNTED
+        for row in (0, 0.5, 0):
+            app.chat.scroll_to(y=row, animate=False, immediate=True)
+        with app.batch_update():
+            for _ in range(5):
+                await pilot.pause(0.02)
+        assert (await shown(pilot))[0] == f"entry {first}"
+        assert app.mounted[0] == first - EARLIER
+        app.chat.scroll_home(animate=False)
+        await settled(pilot)
+        assert app.mounted[0] == first - 2 * EARLIER
 
 
 async def test_what_is_new_does_not_move_the_place_of_who_reads_above_and_the_bottom_prunes_again() -> None:

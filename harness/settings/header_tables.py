@@ -1,0 +1,44 @@
+"""Headers as they are given: a table of a settings file, or lines in a variable."""
+
+from pathlib import Path
+
+from harness.errors import SettingsError
+from harness.model.endpoint import Header, header
+from harness.toml_places import places
+
+
+def headers_in_file(path: Path, text: str, table: object) -> tuple[Header, ...]:
+    """The headers that a settings file declares; `text` is all of it. Raises SettingsError, with file and line."""
+    lines = places(text)
+    if not isinstance(table, dict):
+        raise SettingsError(f"{path}, line {lines.get(('headers',), 1)}: headers is not a table; write [headers].")
+    found = []
+    for name, value in table.items():
+        where = f"{path}, line {lines.get(('headers', name), lines.get(('headers',), 1))}"
+        if not isinstance(value, str):
+            raise SettingsError(f'{where}: the header {name} is not a text; write {name} = "…".')
+        found.append(_header(where, name, value))
+    return tuple(found)
+
+
+def headers_in_variable(origin: str, value: object) -> tuple[Header, ...]:
+    """The headers that a variable or a program gives: one a line, as "X-Team: blue". Raises SettingsError."""
+    if isinstance(value, tuple) and all(isinstance(one, Header) for one in value):
+        return value
+    if not isinstance(value, str):
+        raise SettingsError(f'Cannot use {origin}: give lines such as "X-Team: blue".')
+    found = []
+    for number, line in enumerate(value.splitlines(), 1):
+        name, colon, content = line.partition(":")
+        if line.strip() and not colon:
+            raise SettingsError(f'Cannot use {origin}: line {number} has no colon; give lines such as "X-Team: blue".')
+        if colon:
+            found.append(_header(f"Cannot use {origin}", name, content))
+    return tuple(found)
+
+
+def _header(where: str, name: str, value: str) -> Header:
+    try:
+        return header(name, value)
+    except ValueError as error:
+        raise SettingsError(f"{where}: {error}.") from None  # its cause may show the value
