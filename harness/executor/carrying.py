@@ -226,7 +226,9 @@ class Executor:
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
             case Mending.DROP_DIAGNOSTICS:
-                self._connection.client.drop_diagnostics()
+                if self._connection.client.drop_diagnostics():
+                    text = f"{self._connection.address} takes no `diagnostics`; cache misses stay unexplained"
+                    conversation.emit(Notice("info", text))
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:
