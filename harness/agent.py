@@ -29,19 +29,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from harness.assembly import secrets_of, settings_here
+from harness.assembly import secrets_of, settings_here, web_access
 from harness.clock import Clock, SystemClock
 from harness.context_use import ContextUse, context_use
 from harness.conversation import Conversation, ignore
 from harness.crew import Crew
 from harness.errors import HarnessError
 from harness.events import (
+    OWN_EFFORT,
     Block,
     CutCall,
+    Effort,
     Event,
     Fault,
     FaultKind,
     FaultOrdered,
+    Json,
     Origin,
     Outcome,
     Reply,
@@ -245,11 +248,17 @@ class Agent:
         """Shorten the history now; `focus` says what the summary should pay attention to (recovery E4)."""
         return self._turns.events(partial(self._compact, focus))
 
+    def answer_with(self, answer_format: Json | None) -> bool:
+        """Ask for answers in this `output_config.format`; None: any text. False: the model takes none, so that it has
+        to be asked for in the prompt."""
+        self._calls.answer_format = answer_format
+        return answer_format is not None and self._calls.takes_format(self.model)
+
     def clear(self) -> None:
         """Forget the conversation. The journal keeps it."""
         self.conversation.replace((), "clear")
         self.attached.clear()
-        self._calls.forget_sizes()
+        self._calls.forget_conversation()
 
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on. Raises SettingsError for one without a price under a cost budget."""
@@ -258,6 +267,31 @@ class Agent:
         self.conversation.emit(SettingChanged("model", model))
         self._executor.use_model(model)
         self.model = model
+
+    @property
+    def effort(self) -> Effort | None:
+        """What the model is wanted to put into its replies from the next turn on; None: what is its own."""
+        return self._calls.effort
+
+    @property
+    def efforts(self) -> tuple[Effort, ...] | None:
+        """The levels that the model takes, the least first; None: not known."""
+        return self._shared.catalogue.card(self.model).efforts
+
+    def effort_of(self, model: str) -> Effort | None:
+        """What another model is wanted to put into its replies when it works for this agent; None: what is its own."""
+        return self._shared.catalogue.card(model).effort(self.effort)
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next turn on; None: the model's own. It never changes within a turn: the
+        prompt cache and the thinking of the conversation are bound to it.
+
+        Raises HarnessError for one that the model does not take.
+        """
+        if effort is not None and (problem := self._shared.catalogue.card(self.model).effort_problem(effort)):
+            raise HarnessError(f"{problem}.")
+        self.conversation.emit(SettingChanged("effort", effort or OWN_EFFORT))
+        self._calls.effort = effort
 
     def set_permission_mode(self, mode: Mode) -> None:
         """Decide tool calls by another mode from the next one on, also those of a turn that runs."""
@@ -335,6 +369,11 @@ class Agent:
         """Where the tokens of the next request are, and what is done when there are too many."""
         gave_up = self._executor.summaries_off
         return context_use(self._calls, self.conversation, self.model, self._limits, gave_up=gave_up)
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The names of all tools that the model may call, those of the server among them."""
+        return (*self.toolbox.names, *web_access(self.settings).names)
 
     @property
     def skills(self) -> SkillBook:
@@ -425,7 +464,7 @@ class Agent:
                     results = await self._tools.answer(decision.calls, decision.cut_calls, self._signals.interrupt)
                     reminder = () if results.interrupted else self._plan_reminder.after_round()
                     say.add("user", (*results.blocks, *reminder), Origin.TOOL_RESULTS)
-                    turn.answer = ""
+                    turn.begin_answer()
                     turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
                     if stop := await self._after_tools(turn):
                         return stop

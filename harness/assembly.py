@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -26,6 +26,7 @@ from harness.model import platforms
 from harness.model.agent_texts import agent_sections
 from harness.model.instruction_texts import Instructions, instruction_text
 from harness.model.prompt import Section, standard_sections
+from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.watchdog import WatchLimits
 from harness.processes import Processes
 from harness.recovery import RecoveryLimits
@@ -192,6 +193,21 @@ def capabilities_for(settings: Settings, toolbox: Toolbox, known: CapabilityMap 
         return within(known, toolbox.names)
     described = {tool.name: tool.description for tool in map(toolbox.get, toolbox.names) if tool is not None}
     return load_capabilities(*capability_files(settings.workspace), toolbox.names, also=described)
+
+
+def web_access(settings: Settings, *names: Collection[str] | None) -> WebAccess:
+    """What of the web the model may use: what the settings allow, and none of the lists of names leaves out."""
+
+    def kept(name: str) -> bool:
+        return all(one is None or name in one for one in names)
+
+    return WebAccess(
+        search=settings.web_search and kept(SEARCH),
+        fetch=settings.web_fetch and kept(FETCH),
+        allowed_domains=settings.web_allowed_domains,
+        blocked_domains=settings.web_blocked_domains,
+        max_uses=settings.web_max_uses,
+    )
 
 
 def watch_limits(settings: Settings) -> WatchLimits:

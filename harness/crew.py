@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from harness.assembly import agent_limits, command_limits, tools_for
+from harness.assembly import agent_limits, command_limits, tools_for, web_access
 from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.definitions import usable
@@ -76,6 +76,7 @@ class Crew:
         tools = (
             *(one.name for one in given if standard is None or one.name in standard),
             *(one.name for one in own),
+            *web_access(settings).names,
         )
         self.incoming = Incoming(emit)
         """What has arrived."""

@@ -194,6 +194,10 @@ class _Page:
                 case TurnEnded() as end:
                     if end.answer.strip() and not self._answered:
                         yield end.answer.strip()
+                    if end.sources:
+                        yield "\n".join(
+                            f"{number}. {source.title} <{source.url}>" for number, source in enumerate(end.sources, 1)
+                        )
                     if end.code is not TransitionCode.COMPLETED:
                         yield f"> **{end.code}**: {_line(end.reason)}"
                 case event:

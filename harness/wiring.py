@@ -15,6 +15,7 @@ from harness.assembly import (
     prompt_sections,
     recovery_limits,
     tools_for,
+    web_access,
     with_faults,
 )
 from harness.breakers.board import Board
@@ -26,6 +27,7 @@ from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
 from harness.events import PromptListsRead
 from harness.executor.asker import Asker
+from harness.executor.attachments import Attachments
 from harness.executor.behaviour import Behaviour
 from harness.executor.carrying import Executor
 from harness.executor.cost_budget import BudgetNotices, require_prices
@@ -82,6 +84,7 @@ class Parts:
     labels: Labels
     tools: ToolCalls
     hooking: Hooking
+    attachments: Attachments
     own_commands: OwnCommands
     executor: Executor
     escaping: Escaping
@@ -132,7 +135,9 @@ def wired(
     ours = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
     every = joined(kept_of(ours, standard, strict=not hired), tools)
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
-    lists = _lists(conversation, shared, toolbox)
+    web = web_access(settings, standard if hired else None)
+    sent = (*toolbox.specs(), *web.tools(newest=shared.catalogue.knows(settings.model)))
+    lists = _lists(conversation, shared, toolbox, digest_of(sent))
     sections = prompt_sections(
         settings, hired=hired, instructions=shared.instructions, skills=lists.skills, memory=lists.memory, role=role
     )
@@ -146,6 +151,8 @@ def wired(
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
         retries=shared.retries,
+        effort=settings.effort,
+        web=lambda: web_access(settings, standard if hired else None, tool_calls.only),
     )
     numbers = policies.breakers or dispatch_limits(settings)
     board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)
@@ -177,6 +184,7 @@ def wired(
         log=log,
         remember=shared.granting.remember,
     )
+    attachments = Attachments(tool_calls, conversation, settings.workspace)
     own_commands = OwnCommands(
         conversation,
         signals,
@@ -223,6 +231,7 @@ def wired(
         labels=labels,
         tools=tool_calls,
         hooking=hooking,
+        attachments=attachments,
         own_commands=own_commands,
         executor=executor,
         escaping=escaping,
@@ -235,10 +244,10 @@ def wired(
     )
 
 
-def _lists(conversation: Conversation, shared: Shared, toolbox: Toolbox) -> PromptListsRead:
+def _lists(conversation: Conversation, shared: Shared, toolbox: Toolbox, tools_digest: str) -> PromptListsRead:
     """What the system prompt lists: as it was where the conversation goes on with the same tools, else as it is now."""
     before, asked = conversation.lists, conversation.asked
-    if before is not None and (asked is None or asked.tools_digest == digest_of(toolbox.specs())):
+    if before is not None and (asked is None or asked.tools_digest == tools_digest):
         shared.memory.resume(before.memories)
         return before
     return PromptListsRead(

@@ -64,6 +64,7 @@ from harness.events.catalogue import (
     TurnStarted,
     WaitAnswered,
     WaitOffered,
+    WebUsed,
 )
 from harness.events.codec import decode, encode, name_of
 from harness.events.delegating import AgentCreated, AgentEnd, AgentEnded, AgentMoved
@@ -145,10 +146,13 @@ from harness.events.health import (
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
+    ATTACHMENT,
     OWN_COMMAND,
+    OWN_EFFORT,
     Block,
     CacheMiss,
     CutCall,
+    Effort,
     Fault,
     FaultKind,
     Json,
@@ -158,6 +162,7 @@ from harness.events.values import (
     Outcome,
     Reply,
     Revision,
+    Source,
     ToolCall,
     ToolOutcome,
     TransitionCode,
@@ -166,7 +171,9 @@ from harness.events.values import (
 from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
+    "ATTACHMENT",
     "OWN_COMMAND",
+    "OWN_EFFORT",
     "AgentCreated",
     "AgentEnd",
     "AgentEnded",
@@ -207,6 +214,7 @@ __all__ = [
     "Dispatched",
     "Done",
     "DropReason",
+    "Effort",
     "Ending",
     "ErrorClass",
     "EscapeSet",
@@ -280,6 +288,7 @@ __all__ = [
     "SettingChanged",
     "Severity",
     "SilenceHint",
+    "Source",
     "SpendChanged",
     "StepStarted",
     "StuckReported",
@@ -302,6 +311,7 @@ __all__ = [
     "WalkEnd",
     "WalkEnded",
     "WatchListFull",
+    "WebUsed",
     "WorkAdmitted",
     "WorkDropped",
     "WorkQueued",

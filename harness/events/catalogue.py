@@ -12,6 +12,7 @@ from harness.events.values import (
     Message,
     Origin,
     Revision,
+    Source,
     ToolOutcome,
     TransitionCode,
     Usage,
@@ -39,6 +40,8 @@ class SessionStarted(Event):
     practice: bool
     """True: the built-in rule-based practice model answers."""
     forked_from: str | None = None
+    effort: str = ""
+    """What the model is to put into its replies; empty: what is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class SessionResumed(Event):
     """Lines of the journal that could not be read (recovery K1)."""
     interrupted: bool = False
     """The last turn had begun and never ended (recovery K3)."""
+    effort: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,19 @@ class ToolCallDelta(Event):
     name: str
     characters: int
     """Characters of input received so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebUsed(Event):
+    """The server searched the web or read a page for the model. Reported when its result arrives."""
+
+    tool: str
+    """"web_search", "web_fetch"."""
+    asked: str
+    """The query or the address; empty where it came with an earlier reply."""
+    outcome: str
+    """What came of it, in a few words: "3 results", "1 page", "max_uses_exceeded"."""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,3 +479,5 @@ class TurnEnded(Event):
     duration_s: float
     unpriced: int = 0
     """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""
+    sources: tuple[Source, ...] = ()
+    """The pages that the answer cites, each once, in order."""

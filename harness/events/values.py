@@ -68,6 +68,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A page that an answer cites."""
+
+    url: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class KnownMemory:
     """A memory as the system prompt lists it."""
 
@@ -103,6 +111,10 @@ class FaultKind(StrEnum):
     """Something answers there, but not the Messages API."""
     CACHE_MARKS = "cache_marks"
     """The server takes no `cache_control`."""
+    SERVER_TOOLS = "server_tools"
+    """The server or the model has no web search and fetch."""
+    ANSWER_FORMAT = "answer_format"
+    """The server or the model takes no `output_config.format`, or not this schema."""
     CACHE_DIAGNOSTICS = "cache_diagnostics"
     """The server takes no `diagnostics`."""
     REFUSAL = "refusal"
@@ -111,6 +123,23 @@ class FaultKind(StrEnum):
     """The reply repeated itself, and we cut it."""
     CANCELLED = "cancelled"
     UNKNOWN = "unknown"
+
+
+OWN_EFFORT = "default"
+"""In the place of an effort: the model goes by its own."""
+
+
+class Effort(StrEnum):
+    """How much a model puts into a reply (`output_config.effort`), from the least to the most.
+
+    Which of them a model takes is in its card (https://platform.claude.com/docs/en/build-with-claude/effort).
+    """
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +235,29 @@ class Fault:
 Outcome = Reply | Fault
 
 
+def without_unanswered(content: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks without calls of server tools whose result is not among them: nobody but the server can answer one,
+    and it does so only while nothing stands behind it."""
+    answered = {block.get("tool_use_id") for block in content}
+    return tuple(
+        block
+        for block in content
+        if block.get("type") not in ("server_tool_use", "mcp_tool_use") or block.get("id") in answered
+    )
+
+
+def paragraphs(content: tuple[Block, ...]) -> str:
+    """The text of a reply as it is read: what stands before and behind tools of the server in paragraphs of its own."""
+    text, apart = "", False
+    for block in content:
+        if block.get("type") == "text":
+            text += ("\n\n" if apart and text.strip() else "") + str(block.get("text", ""))
+            apart = False
+        else:
+            apart = apart or str(block.get("type")).endswith(("_tool_use", "_tool_result"))
+    return text
+
+
 class TransitionCode(StrEnum):
     """Why the loop went round or ended (recovery §1.1, M1). What each means stands in `recovery.transitions`."""
 
@@ -241,6 +293,8 @@ class TransitionCode(StrEnum):
 
 OWN_COMMAND = "shell-"
 """Begins the call ids of commands that the person ran; a number follows."""
+ATTACHMENT = "attach-"
+"""Begins the ids of calls that read a file which a prompt names; the turn and a number follow."""
 
 
 class Origin(StrEnum):

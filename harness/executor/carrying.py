@@ -25,6 +25,7 @@ from harness.executor.waiting import Signals, pause, unless
 from harness.executor.words import sendable
 from harness.hooks import Combined
 from harness.model import history, hook_texts, prompt
+from harness.model.invariants import paused
 from harness.recovery import (
     Compact,
     Continue,
@@ -161,7 +162,8 @@ class Executor:
         """The state in which something begins on `model`; what is known of the models goes on."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
         raises = MappingProxyType(dict(self._conversation.raised_caps))
-        return TurnState(model, fallbacks, endpoints, raises=raises, attended=self._limits.interactive)
+        attended = self._limits.interactive
+        return TurnState(model, fallbacks, endpoints, raises=raises, effort=self._calls.effort, attended=attended)
 
     async def pause(self, turn: Turn) -> None:
         """Wait for the retry that was decided, if one was; the person may want another model instead."""
@@ -225,6 +227,16 @@ class Executor:
                 if self._connection.client.drop_cache_marks():
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
+            case Mending.DROP_SERVER_TOOLS:
+                if not self._calls.drop_web(turn.state.model):
+                    return False
+                text = f"{turn.state.model} takes no web search or fetch; they are left out from now on"
+                conversation.emit(Notice("warning", text))
+            case Mending.DROP_FORMAT:
+                if not self._calls.drop_format(turn.state.model):
+                    return False
+                text = f"{turn.state.model} does not take this output format; it is asked for in words"
+                conversation.emit(Notice("warning", text))
             case Mending.DROP_DIAGNOSTICS:
                 if self._connection.client.drop_diagnostics():
                     text = f"{self._connection.address} takes no `diagnostics`; cache misses stay unexplained"
@@ -276,7 +288,9 @@ class Executor:
                 text = prompt.CONTINUE_WITHOUT_REPEATING
             case Nudge.OBJECTION:
                 text = sendable(hook_texts.objection(decision.objection))
-            case Nudge.PAUSED:
+            case Nudge.PAUSED if paused(Message("assistant", decision.keep)):
+                return ()
+            case Nudge.PAUSED:  # in words, which may not stand last
                 text = prompt.CONTINUE
             case Nudge.TOKEN_BUDGET:
                 text = prompt.token_budget_nudge(turn.state.output_tokens, self._limits.token_budget or 0)

@@ -12,6 +12,7 @@ from harness.conversation import Conversation
 from harness.events import (
     Block,
     CacheMissed,
+    Effort,
     Fault,
     FaultKind,
     FaultOccurred,
@@ -30,10 +31,11 @@ from harness.executor.shared_retries import SharedRetries
 from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals
 from harness.model import history, prompt
-from harness.model.catalogue import Catalogue
+from harness.model.catalogue import Catalogue, ModelCard
 from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.digest import digest_of
+from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.recovery.output_cap import cap_for
@@ -69,6 +71,8 @@ class ModelCalls:
         tools: tuple[Json, ...],
         endpoints: SharedEndpoints | None = None,
         retries: SharedRetries | None = None,
+        effort: Effort | None = None,
+        web: Callable[[], WebAccess] = lambda: NO_WEB,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -78,6 +82,8 @@ class ModelCalls:
             tools: the tools as the API wants them.
             endpoints: how the models are, as far as other agents have found out.
             retries: the retry budget that it shares with other agents.
+            effort: what the user wants of the model; None: its own.
+            web: what the model may use of the web in the next request.
             chance: a random number in [0, 1), for jitter.
         """
         self._client = client
@@ -96,6 +102,14 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
+        self.effort = effort
+        """What the user wants of the model from the next turn on; None: its own."""
+        self._effort_told: tuple[str, Effort] | None = None
+        self._thinking: dict[str, Json | None] = {}
+        """What is said about thinking to each model, constant in a conversation: the prompt cache goes by it."""
+        self._web = web
+        self.answer_format: Json | None = None
+        """The output format of replies in turns; None: any text."""
         self.watches_text = True
         """A reply that repeats itself is cut."""
         self.endpoints = KeptEndpoints(conversation, endpoints)
@@ -114,7 +128,7 @@ class ModelCalls:
             window=card.window,
             max_output=card.max_output,
             thinks=card.thinks,
-            takes_effort=card.takes_effort,
+            takes_effort=card.lowers_effort,
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
             shared_retries=self._retries.left,
@@ -141,7 +155,7 @@ class ModelCalls:
 
     def counted(self, messages: Sequence[Message]) -> int:
         """Size of a request with these messages, in tokens of our own vocabulary."""
-        return self._counter.count_request(self.system, self.tools, messages)
+        return self._counter.count_request(self.system, (*self.tools, *self._web().tools()), messages)
 
     def count(self, message: Message) -> int:
         """Size of one message, in tokens of our own vocabulary."""
@@ -151,6 +165,21 @@ class ModelCalls:
         """Tokens of `model` that a request becomes smaller by with `after` in the place of `before`."""
         return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
 
+    def effort_problem(self, model: str) -> str:
+        """Why `model` is not asked for the effort that the user wants; empty: it is, or this was said last."""
+        if self.effort is None or self._effort_told == (model, self.effort):
+            return ""
+        self._effort_told = (model, self.effort)
+        problem = self._catalogue.card(model).effort_problem(self.effort)
+        return problem and f"{problem}; requests to it go out without one"
+
+    def _thinking_of(self, card: ModelCard) -> Json | None:
+        return self._thinking.setdefault(card.id, card.thinking_parameter)
+
+    def _effort_of(self, card: ModelCard, state: TurnState) -> Effort | None:
+        lowered = state.low_effort and card.lowers_effort
+        return Effort.LOW if lowered else card.effort(state.effort)
+
     async def ask(
         self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
     ) -> Answered:
@@ -159,7 +188,7 @@ class ModelCalls:
         `answer` is what the turn has answered so far; the outcome holds only what is new.
         """
         self._omit_foreign_thinking(state.model)
-        messages = self._checked()
+        messages = self._checked(state.model)
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
         shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
@@ -196,21 +225,24 @@ class ModelCalls:
             self._retries.requested()
         self._paid_retries = state.turn_retries
         emit = self._conversation.emit
-        counted = self._counter.count_request(self.system, self.tools, messages)
+        counted = self.counted(messages)
         estimate = self._estimator.estimate(state.model, counted)
-        window = self._catalogue.card(state.model).window
+        card = self._catalogue.card(state.model)
         purpose: Literal["summary", "turn"] = "summary" if summary else "turn"
-        digests = digest_of(self.system), digest_of(self.tools)
-        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, window, *digests))
+        tools = self._sent_tools(state.model)
+        digests = digest_of(self.system), digest_of(tools)
+        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, card.window, *digests))
         request = ModelRequest(
             model=state.model,
             max_tokens=cap,
             system=self.system,
-            tools=self.tools,
+            tools=tools,
             messages=prompt.with_breakpoints(messages),
             estimated_tokens=estimate,
+            answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
             previous_message=self._conversation.message_id,
-            effort="low" if state.low_effort and self._catalogue.card(state.model).takes_effort else None,
+            thinking=self._thinking_of(card),
+            effort=self._effort_of(card, state),
         )
         signals.reconnect.clear()
         signals.other_model.clear()
@@ -231,7 +263,7 @@ class ModelCalls:
             case Reply():
                 seconds = loop.time() - began
                 # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
-                counted = self._counter.count_request(self.system, self.tools, messages)
+                counted = self.counted(messages)
                 reply_count = self.count(Message("assistant", outcome.content))
                 self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
                 emit(
@@ -250,6 +282,30 @@ class ModelCalls:
                 self._learn_limits(state.model, outcome)
         self._conversation.spent(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
         return outcome
+
+    def web_tools(self, model: str) -> tuple[Json, ...]:
+        """The server's own tools that a request to `model` names."""
+        if not self._catalogue.card(model).takes_web:
+            return ()
+        return self._web().tools(newest=self._catalogue.knows(model))
+
+    def _sent_tools(self, model: str) -> tuple[Json, ...]:
+        return (*self.tools, *self.web_tools(model))
+
+    def takes_format(self, model: str) -> bool:
+        """Whether `model` can be asked for a form of its answers other than in words, as far as is known."""
+        return self._catalogue.card(model).takes_format and self._catalogue.knows(model)
+
+    def drop_format(self, model: str) -> bool:
+        """Ask `model` for no form of its answers from now on; True when it was asked for one so far."""
+        asked = self.answer_format is not None and self.takes_format(model)
+        self._catalogue.without_format(model)
+        return asked
+
+    def drop_web(self, model: str) -> bool:
+        """Ask `model` without web search and fetch from now on; True when it was asked with them so far."""
+        asked = bool(self._web().tools())
+        return self._catalogue.without_web(model) and asked
 
     def decided(self, before: TurnState, decision: Decision) -> None:
         """Take a retry that was decided from the shared budget. Right after the decision, so that no other agent is
@@ -274,6 +330,11 @@ class ModelCalls:
     def throw_away(self, model: str, reply: Reply) -> None:
         """A whole reply that was paid for does not count after all."""
         self._conversation.wasted(reply.usage, self._catalogue.cost(model, reply.usage))
+
+    def forget_conversation(self) -> None:
+        """Another conversation begins."""
+        self._thinking.clear()
+        self.forget_sizes()
 
     def forget_sizes(self) -> None:
         """The history was replaced or the model changed: the last measured size says nothing any more."""
@@ -304,7 +365,8 @@ class ModelCalls:
     def _measure_anew(self, *, roughly: bool) -> None:
         """What was learned about a model by the rule of thumb is put into the terms of the vocabulary."""
         messages = self._conversation.messages
-        before = TokenCounter().count_request(self.system, self.tools, messages) if roughly else 0
+        tools = (*self.tools, *self._web().tools())
+        before = TokenCounter().count_request(self.system, tools, messages) if roughly else 0
         self._estimator = self._estimator.recounted(before, self.counted(messages))
 
     def _omit_foreign_thinking(self, model: str) -> None:
@@ -322,21 +384,24 @@ class ModelCalls:
             for name, before, now in (
                 ("model", asked.model, model),
                 ("system prompt", asked.system_digest, digest_of(self.system)),
-                ("tools", asked.tools_digest, digest_of(self.tools)),
+                ("tools", asked.tools_digest, digest_of(self._sent_tools(model))),
             )
             if before != now
         ]
         if changed:
             self._conversation.omit_thinking(f"changed since the last request: {', '.join(changed)}")
 
-    def _checked(self) -> tuple[Message, ...]:
+    def _checked(self, model: str) -> tuple[Message, ...]:
         conversation = self._conversation
         repaired = history.repaired(_joined(conversation.messages))
         if repaired.repairs:
             conversation.emit(HistoryRepaired(repaired.repairs))
             conversation.replace(repaired.messages, "repair")
         messages, plain = conversation.messages, conversation.plain_until
-        return _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
+        sent = _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
+        if self._catalogue.card(model).takes_web:
+            return sent
+        return history.repaired(history.without_server_tools(sent)).messages
 
     def _learn_limits(self, model: str, fault: Fault) -> None:
         """Numbers in an error text correct what we believe about the model."""

@@ -174,7 +174,7 @@ class Shortening:
     async def _restart(self, before: Sequence[Message], summary: str, room: int) -> tuple[Message, ...]:
         """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
         tail_budget = min(TAIL_TOKENS, int(room * TAIL_SHARE))
-        rounds = joined_end(history.rounds(history.without_thinking(before)))
+        rounds = joined_end(history.rounds(history.without_thinking(history.without_server_tools(before))))
         sizes = [sum(self._calls.count(message) for message in group) for group in rounds]
         kept = min(tail_length(sizes, tail_budget), len(rounds) - 1)
         older, tail = rounds[: len(rounds) - kept], rounds[len(rounds) - kept :]
@@ -208,7 +208,8 @@ class Shortening:
 
     def _cut(self, before: Sequence[Message], window: int, size: int) -> tuple[Message, ...]:
         """The deterministic last resort: it always gives something shorter."""
-        rounds = joined_end(history.rounds(history.without_thinking(history.without_media(before))))
+        plain = history.without_server_tools(history.without_media(before))
+        rounds = joined_end(history.rounds(history.without_thinking(plain)))
         raw = sum(self._calls.count(message) for message in before)
         scale = raw / size if size else 1.0
         budget = int(min(window // 2, size // 2) * scale)

@@ -53,7 +53,9 @@ class Summarising:
             refused: size of the refused prompt where the server named it, in its own count.
             focus: what the person wants the summary to pay attention to.
         """
-        rounds = history.rounds(history.without_thinking(history.without_media(self._conversation.messages)))
+        rounds = history.rounds(
+            history.without_thinking(history.without_server_tools(history.without_media(self._conversation.messages)))
+        )
         estimated = self._calls.estimate(state.model, self._conversation.messages)
         attempt = 1
         while True:

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from harness.conversation import Conversation
-from harness.events import Block, Fault, Message, SpendChanged, TurnEnded
+from harness.events import Block, Fault, SpendChanged, TurnEnded
+from harness.events.values import paragraphs
+from harness.model.server_tools import cited
 from harness.recovery import Stop, TurnState, Wait
 
 
@@ -19,6 +21,8 @@ class Turn:
     step_before: int
     answer: str = ""
     """Text since the last tool round; what a person takes for the answer when the turn ends."""
+    said: tuple[Block, ...] = ()
+    """The blocks that this text stands in."""
     fault: Fault | None = None
     """What the last model call came back with, if it failed."""
     wait: Wait | None = None
@@ -28,11 +32,17 @@ class Turn:
 
     def say(self, content: tuple[Block, ...]) -> None:
         """The answer goes on with these blocks, which hold nothing of it once more."""
-        self.answer += Message("assistant", content).text
+        self.said += content
+        self.answer = paragraphs(self.said)
+
+    def begin_answer(self) -> None:
+        """The tools have run: what is said from here on is the answer."""
+        self.answer, self.said = "", ()
 
     def ended(self, stop: Stop, conversation: Conversation, now: float) -> TurnEnded:
         """The last event of the turn."""
         spend, before = conversation.spend, self.spend_before
+        history = (block for message in conversation.messages for block in message.content)
         return TurnEnded(
             turn=self.number,
             code=stop.code,
@@ -44,4 +54,5 @@ class Turn:
             requests=spend.requests - before.requests,
             duration_s=now - self.began,
             unpriced=spend.unpriced - before.unpriced,
+            sources=cited(self.said, history),
         )

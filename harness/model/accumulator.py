@@ -39,9 +39,12 @@ from harness.events import (
     ToolCall,
     ToolCallDelta,
     Usage,
+    WebUsed,
 )
+from harness.events.values import without_unanswered
 from harness.model.cleaning import sendable, whole_characters
-from harness.model.invariants import IDENTIFIER
+from harness.model.invariants import IDENTIFIER, SERVER_USES, is_server_result
+from harness.model.server_tools import FETCH, SEARCH, asked_for, error_of, outcome_of, pages_of
 from harness.model.strict_json import NotStrict, strict_object
 from harness.model.watchdog import Phase
 
@@ -215,17 +218,19 @@ class Accumulator:
         )
 
     def kept(self, *, open_text: bool = False) -> tuple[tuple[Block, ...], tuple[ToolCall, ...]]:
-        """What of a broken stream is whole: text that is not blank, tool calls, thinking that is signed.
+        """What of a broken stream is whole: text that is not blank, tool calls, thinking that is signed, and the calls
+        of server tools with their results.
 
         The second value are the calls among the blocks. Thinking at the end belongs to a block that
-        never came and is left out; so are blocks of other types. With `open_text` the text block that
-        was being written counts as whole, for a user who interrupts and has read it.
+        never came and is left out; so are blocks of other types, and calls of server tools whose result never came.
+        With `open_text` the text block that was being written counts as whole, for a user who interrupts and has read
+        it.
         """
         if open_text:
             self._close_open_text()
         content, calls, _ = self._sorted()
         kept: list[Block] = []
-        for block in content:
+        for block in without_unanswered(content):
             if kept and _is_blank(block) and kept[-1].get("type") == "text":
                 kept[-1] = {**kept[-1], "text": kept[-1]["text"] + block["text"]}  # no block for itself, but said
             elif _worth_keeping(block):
@@ -280,8 +285,12 @@ class Accumulator:
             case "tool_use":
                 block.start["id"] = self._own_id(block)
                 return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
+            case "server_tool_use":
+                return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
             case "text" if text := block.start.get("text"):
                 return self._shown(str(text))
+            case _ if is_server_result(block.start):
+                return self._web_used(block.start)
             case _:
                 return None
 
@@ -294,6 +303,18 @@ class Accumulator:
             self._open = None
         rest = block.close()
         return self._shown(rest) if rest and block.type == "text" else None
+
+    def _web_used(self, result: Block) -> WebUsed | None:
+        """What to show of the result of a search or a fetch; None for that of another tool."""
+        tool = str(result["type"]).removesuffix("_tool_result")
+        if tool not in (SEARCH, FETCH):
+            return None
+        calls = (block for block in self._order if block.start.get("id") == result.get("tool_use_id"))
+        call = next(calls, None)
+        finished = _finished(call) if call is not None else None
+        pages = pages_of(result) if tool == FETCH else ()
+        asked = asked_for(finished) if finished is not None else pages[0].url if pages else ""
+        return WebUsed(tool, asked, outcome_of(result), failed=bool(error_of(result)))
 
     def _own_id(self, block: _OpenBlock) -> str:
         """The id of a call, or one of ours where it cannot be used."""
@@ -315,7 +336,7 @@ class Accumulator:
                 return ThinkingDelta(text=piece) if piece else None
             case {"type": "input_json_delta", "partial_json": str(piece)}, kind:
                 block.add(piece)
-                if kind == "tool_use":
+                if kind in ("tool_use", "server_tool_use"):
                     return ToolCallDelta(name=str(block.start.get("name") or ""), characters=block.characters)
             case {"type": "signature_delta", "signature": str(signature)}, "thinking":
                 block.signature = signature
@@ -445,5 +466,5 @@ def _worth_keeping(block: Block) -> bool:
             return not _is_blank(block)
         case "tool_use" | "thinking" | "redacted_thinking":
             return True
-        case _:
-            return False
+        case kind:
+            return kind in SERVER_USES or is_server_result(block)

@@ -16,8 +16,18 @@ from harness.model.drafts import Draft, built, drafts_of, drop_thinking_from, jo
 from harness.model.invariants import SERVER_USES, THINKING, violations
 from harness.model.media import MEDIA_TYPES, with_words_for
 from harness.model.repair import Repaired, repaired
+from harness.model.server_tools import in_words
 
-__all__ = ["Repaired", "plain_after", "repaired", "rounds", "violations", "without_media", "without_thinking"]
+__all__ = [
+    "Repaired",
+    "plain_after",
+    "repaired",
+    "rounds",
+    "violations",
+    "without_media",
+    "without_server_tools",
+    "without_thinking",
+]
 
 
 def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -63,6 +73,27 @@ def without_media(messages: Sequence[Message]) -> tuple[Message, ...]:
     start, first = 0, None
     for draft in drafts:
         blocks = [with_words_for(block, lambda inner: inner.get("type") in MEDIA_TYPES) for block in draft.blocks]
+        changed = [new is not old for new, old in zip(blocks, draft.blocks, strict=True)]
+        if first is None and True in changed:
+            first = start + changed.index(True)
+        start += len(blocks)
+        draft.blocks = blocks
+    if first is None:
+        return tuple(messages)
+    drop_thinking_from(drafts, first)
+    return built(joined(drafts, _unsaid), messages)
+
+
+def without_server_tools(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The history with words in the place of what the server's own tools did, and without citations of it: for a model
+    that has no such tools, and for a history that is made shorter.
+
+    Thinking behind the first of them is dropped as well, because it is bound to what stood there.
+    """
+    drafts = drafts_of(messages)
+    start, first = 0, None
+    for draft in drafts:
+        blocks = [in_words(block) for block in draft.blocks]
         changed = [new is not old for new, old in zip(blocks, draft.blocks, strict=True)]
         if first is None and True in changed:
             first = start + changed.index(True)

@@ -32,6 +32,19 @@ USER_ONLY = frozenset({"tool_result", "image", "document"})
 ASSISTANT_ONLY = frozenset({"tool_use"}) | THINKING | SERVER_USES
 
 
+def is_server_result(block: Block) -> bool:
+    """Whether a block is the result of a tool that the server ran."""
+    kind = str(block.get("type"))
+    return kind.endswith("_tool_result")
+
+
+def paused(message: Message) -> bool:
+    """Whether the server paused its own tools behind this message, so that it may stand last: the server goes on with
+    it when it is sent back as it is (`pause_turn`)."""
+    last = message.content[-1] if message.content and message.role == "assistant" else {}
+    return last.get("type") in SERVER_USES or is_server_result(last)
+
+
 def violations(messages: Sequence[Message]) -> tuple[str, ...]:
     """Everything in `messages` that the API would reject, one line each, messages counted from 1.
 
@@ -49,7 +62,7 @@ def violations(messages: Sequence[Message]) -> tuple[str, ...]:
 def _ends(messages: Sequence[Message]) -> Iterator[str]:
     if messages[0].role != "user":
         yield "the first message is not the user's"
-    if messages[-1].role != "user":
+    if messages[-1].role != "user" and not paused(messages[-1]):
         yield "the last message is not the user's"
     for number, (one, other) in enumerate(pairwise(messages), 2):
         if one.role == other.role:
@@ -179,7 +192,8 @@ def _calls(messages: Sequence[Message]) -> Iterator[str]:
 
 def _server_calls(messages: Sequence[Message]) -> Iterator[str]:
     """A server tool's result follows its call in the same message, or in the next one of the assistant while
-    nothing but tool results stands between (api §4, tool_use)."""
+    nothing but tool results stands between (api §4, tool_use). At the end it may be missing: the server goes on with
+    it."""
     waiting: list[str] = []
     seen: set[str] = set()
     for number, message in enumerate(messages, 1):
@@ -196,7 +210,7 @@ def _server_calls(messages: Sequence[Message]) -> Iterator[str]:
                     yield f"message {number}: a server tool call has no id of its own"
                 seen.add(id)
                 waiting.append(id)
-            elif kind.endswith("_tool_result"):
+            elif is_server_result(block):
                 id = _id(block, "tool_use_id")
                 calls = next((calls for calls in (waiting, before) if id in calls), None)
                 if calls is None:
@@ -205,7 +219,7 @@ def _server_calls(messages: Sequence[Message]) -> Iterator[str]:
                     calls.remove(id)
         if before:
             yield f"message {number}: a server tool call of the message before stays without result"
-    if waiting and messages[-1].role != "user":
+    if waiting and messages[-1].role != "user" and not paused(messages[-1]):
         yield "a server tool call at the end stays without result"
 
 

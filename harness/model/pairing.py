@@ -4,9 +4,9 @@ import re
 from collections import Counter, defaultdict
 from itertools import count
 
-from harness.events import Block
+from harness.events import Block, Message
 from harness.model.drafts import Draft, Say, key
-from harness.model.invariants import IDENTIFIER, SERVER_USES
+from harness.model.invariants import IDENTIFIER, SERVER_USES, is_server_result, paused
 from harness.model.prompt import MISSING_RESULT
 
 
@@ -141,12 +141,12 @@ def pair_server_calls(drafts: list[Draft], say: Say) -> None:
                     waiting[id] = block
                 else:
                     _drop(draft, block, "a server tool call without an id of its own", say)
-            elif block["type"].endswith("_tool_result"):
+            elif is_server_result(block):
                 id = key(block.get("tool_use_id"))
                 if waiting.pop(id, None) is None and before.pop(id, None) is None:
                     _drop(draft, block, "a server tool result that answers no call", say)
         unanswered = [(asker, block) for block in before.values()] if asker else []
-        if not _only_results(drafts, at + 1):
+        if not (_only_results(drafts, at + 1) or _goes_on(drafts, at)):
             unanswered += [(draft, block) for block in waiting.values()]
             waiting = {}
         for owner, block in unanswered:
@@ -156,6 +156,11 @@ def pair_server_calls(drafts: list[Draft], say: Say) -> None:
 
 def _only_results(drafts: list[Draft], at: int) -> bool:
     return at < len(drafts) and all(block["type"] == "tool_result" for block in drafts[at].blocks)
+
+
+def _goes_on(drafts: list[Draft], at: int) -> bool:
+    """The history ends with a message that the server goes on with."""
+    return at == len(drafts) - 1 and paused(Message(drafts[at].role, tuple(drafts[at].blocks)))
 
 
 def _drop(draft: Draft, block: Block, what: str, say: Say) -> None:

@@ -13,6 +13,7 @@ from harness.model.invariants import (
     MAX_IMAGE_CHARACTERS,
     MAX_IMAGES,
     THINKING,
+    paused,
     violations,
 )
 from harness.model.media import image_size, images, nested, with_words_for
@@ -119,7 +120,8 @@ class _Repair:
         if not self.drafts or self.drafts[0].role != "user":
             self.drafts.insert(0, Draft(1, "user", [{"type": "text", "text": BEGINNING_MISSING}]))
             self.said.append("put a note of the user at the beginning")
-        if self.drafts[-1].role != "user":
+        last = self.drafts[-1]
+        if last.role != "user" and not paused(Message(last.role, tuple(last.blocks))):
             self.drafts.append(Draft(self.drafts[-1].number, "user", [{"type": "text", "text": CONTINUE}]))
             self.said.append("put a request of the user to go on at the end")
 

@@ -68,7 +68,7 @@ _MEDIA = (
     r"image dimensions exceed max allowed size",
     r"could not process (?:the )?(?:image|pdf|document)",
     r"image does not match the provided media type",
-    r"(?:pdf|document) (?:is password protected|cannot be read|specified was not valid)",
+    r"(?:pdf|document)(?: specified)? (?:is password protected|cannot be read|was not valid)",
     r"maximum of \d+ (?:pdf )?pages may be provided",
     r"too many (?:images|image blocks)",
 )
@@ -89,6 +89,9 @@ _QUOTA = (
 )
 
 _HISTORY = (
+    r"tool use with id \S+ was found without a corresponding `?\w+_tool_result`? block",
+    r"unexpected `?tool_use_id`? found in `?\w+_tool_result`? blocks",
+    r"invalid `?encrypted_(?:content|index)`?",
     r"`?tool_use`? ids were found without `?tool_result`? blocks",
     r"unexpected `?tool_use_id`? found in `?tool_result`? blocks",
     r"`?tool_use`? ids must be unique",
@@ -109,6 +112,25 @@ _HISTORY = (
 _CACHE_MARKS = (
     r"cache_control.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected))",
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}cache_control",
+)
+
+_ANSWER_FORMAT = (
+    r"output_config(?:\.format)?\b.{0,80}(?:extra inputs|not (?:permitted|supported|allowed)|unsupported|unknown)",
+    r"output_config\.format\.schema\b",
+    r"\bun(?:supported|known|recognized|expected)\b.{0,60}output_config",
+    r"(?:structured outputs?|output format|json_schema).{0,40}\b(?:not (?:supported|available)|unsupported)",
+    r"schema is too complex",
+)
+_WEB = r"web[ _](?:search|fetch)(?:_\d{8})?"
+_SERVER_TOOLS = (
+    # Anthropic: a tag that this version does not know, a model without the tool, an organization that has it off
+    rf"input tag ['\"]{_WEB}['\"] found",
+    rf"does not support (?:the )?tool types?:? .{{0,80}}?{_WEB}",
+    rf"{_WEB}.{{0,40}}\bis (?:not enabled|not available|disabled)",
+    # Gateways and other servers
+    rf"\bun(?:supported|known|recognized|expected)\b.{{0,60}}{_WEB}",
+    rf"{_WEB}['\"`]?.{{0,40}}\b(?:not (?:permitted|supported|allowed|implemented)|unsupported|unknown)",
+    r"\b(?:un(?:supported|known)|invalid) tool type\b",
 )
 
 _CACHE_DIAGNOSTICS = (
@@ -135,6 +157,8 @@ _TABLE = tuple(
         (FaultKind.BILLING, _BILLING),
         (FaultKind.QUOTA_EXHAUSTED, _QUOTA),
         (FaultKind.CACHE_MARKS, _CACHE_MARKS),
+        (FaultKind.ANSWER_FORMAT, _ANSWER_FORMAT),
+        (FaultKind.SERVER_TOOLS, _SERVER_TOOLS),
         (FaultKind.CACHE_DIAGNOSTICS, _CACHE_DIAGNOSTICS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),

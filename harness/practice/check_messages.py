@@ -1,15 +1,17 @@
 """What the API refuses in a list of messages: roles, blocks, and the pairing of tool calls and results."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.check_images import image_problems
+from harness.model.catalogue import known_card
+from harness.practice.check_images import document_problems, image_problems
 from harness.practice.requests import blocks
 from harness.practice.rules import ServedModel
 from harness.practice.signing import signature_problem
+from harness.practice.web import seal_problems
 
 _FIELDS = {
     "text": {"text", "citations"},
@@ -56,8 +58,10 @@ def message_problems(body: Json, model: ServedModel, *, bound: bool) -> Iterator
     yield from _system_place_problems(messages)
     merged = _merged(messages)
     yield from _pairing_problems(merged)
+    yield from _server_tool_problems(merged)
     yield from _thinking_problems(body, bound=bound)
     yield from image_problems(messages)
+    yield from document_problems(messages, known_card(str(body.get("model"))).window)
     if merged and messages[-1]["role"] != "system":
         yield from _last_message_problems(merged[-1], model)
 
@@ -141,6 +145,8 @@ def _block_problems(block: Block, role: str, place: str) -> Iterator[str]:
                 yield f"{place}.text.citations: citations are not permitted in `user` messages"
         case "tool_use":
             yield from _tool_use_problems(block, place)
+        case "server_tool_use" if not isinstance(block.get("input"), dict):
+            yield f"{place}.server_tool_use.input: Input should be a valid dictionary"
         case "tool_result":
             yield from _tool_result_problems(block, place)
         case "thinking" if not isinstance(block.get("thinking"), str):
@@ -248,6 +254,40 @@ def _stray_results(message: _Merged, asked: set[str]) -> Iterator[str]:
                 f"`tool_result` blocks with id: {id}"
             )
         answered.add(id)
+
+
+def _server_tool_problems(merged: Sequence[_Merged]) -> Iterator[str]:
+    """A result stands behind its call: in the same message, or in the next where only tool results stand between. The
+    last message may lack it, because the server goes on with that."""
+    waiting: dict[str, str] = {}
+    for position, message in enumerate(merged):
+        if message.role == "user":
+            if waiting and any(block.get("type") != "tool_result" for block in message.content):
+                yield _without_result(merged[position - 1].number, waiting)
+            continue
+        yield from seal_problems(message.content, f"messages.{message.number}.content")
+        before, waiting = waiting, {}
+        for block in message.content:
+            kind = str(block.get("type"))
+            if kind == "server_tool_use":
+                waiting[str(block.get("id"))] = str(block.get("name"))
+            elif kind.endswith("_tool_result"):
+                id = str(block.get("tool_use_id"))
+                if waiting.pop(id, None) is None and before.pop(id, None) is None:
+                    yield (
+                        f"messages.{message.number}: unexpected `tool_use_id` found in `{kind}` blocks: {id}. Each "
+                        f"`{kind}` block must have a corresponding `server_tool_use` block before it."
+                    )
+        if before:
+            yield _without_result(message.number, before)
+
+
+def _without_result(number: int, waiting: Mapping[str, str]) -> str:
+    id, name = next(iter(waiting.items()))
+    return (
+        f"messages.{number}: `{name}` tool use with id `{id}` was found without a corresponding "
+        f"`{name}_tool_result` block"
+    )
 
 
 def _thinking_problems(body: Json, *, bound: bool) -> Iterator[str]:

@@ -13,6 +13,14 @@ _FIELDS = frozenset(
     {"type", "name", "description", "input_schema", "cache_control", "strict", "defer_loading", "allowed_callers"}
     | {"input_examples", "eager_input_streaming"}
 )
+_COMMON = frozenset({"type", "name", "allowed_domains", "blocked_domains", "max_uses", "cache_control"})
+_WEB_FIELDS = {
+    "web_search": _COMMON | {"user_location", "strict", "defer_loading"},
+    "web_fetch": _COMMON | {"citations", "max_content_tokens", "strict", "defer_loading", "use_cache", "url_sources"},
+}
+_CALLER_FIELDS = frozenset({"allowed_callers", "response_inclusion"})
+_WITHOUT_CALLERS = {"web_search": "web_search_20250305", "web_fetch": "web_fetch_20250910"}
+"""The types that know nothing of callers; all later ones do."""
 _CHOICES = ("auto", "any", "tool", "none")
 
 
@@ -46,6 +54,28 @@ def _one_tool_problems(tool: Json, place: str) -> Iterator[str]:
         yield f"{place}: Input tag '{type_}' found using 'type' does not match any of the expected tags: {known}"
     elif (name := TOOL_TYPES[type_].name) is not None and tool.get("name") != name:
         yield f"{place}.{type_}.name: Input should be '{name}'"
+    elif name in ("web_search", "web_fetch"):
+        yield from _web_problems(tool, f"{place}.{type_}")
+
+
+def _web_problems(tool: Json, place: str) -> Iterator[str]:
+    """What is wrong with the definition of a web search or fetch."""
+    newest = str(tool["type"]) > _WITHOUT_CALLERS[tool["name"]]
+    for field in tool:
+        if field not in _WEB_FIELDS[tool["name"]] and not (newest and field in _CALLER_FIELDS):
+            yield f"{place}.{field}: Extra inputs are not permitted"
+    lists = [name for name in ("allowed_domains", "blocked_domains") if tool.get(name) is not None]
+    if len(lists) > 1:
+        yield f"{place}: Only one of `allowed_domains` or `blocked_domains` may be provided"
+    for name in lists:
+        given = tool[name]
+        if not isinstance(given, list) or not all(isinstance(domain, str) for domain in given):
+            yield f"{place}.{name}: Input should be a valid list of strings"
+        elif wrong := next((domain for domain in given if "://" in domain or not domain.strip()), None):
+            yield f"{place}.{name}: Invalid domain '{wrong}': leave out the scheme"
+    most = tool.get("max_uses")
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        yield f"{place}.max_uses: Input should be greater than 0"
 
 
 def _custom_tool_problems(tool: Json, place: str) -> Iterator[str]:

@@ -3,18 +3,23 @@
 - Messages of the role "system" are instructions of the program, never an order of the user: they are left out.
 - Tools that the API defines (`bash_20250124`, …) get the schema of their input. The text editor, one tool with
   commands, is read as one tool for each of them.
-- Server tools are left out, and so is every tool that `tool_choice` rules out.
+- Web search and fetch are read like tools of the client, and so are their results. Other server tools are left out,
+  and so is every tool that `tool_choice` rules out.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from harness.events import Block, Json
 from harness.practice.replies import Part, ScriptedReply, ToolUse
 from harness.practice.requests import blocks
 from harness.practice.sse import compact
 from harness.practice.tool_types import EDITOR_TOOLS, input_schema, server_result
+from harness.practice.web import as_client_tools
+
+_SERVED = ("web_search_tool_result", "web_fetch_tool_result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def view_of(body: Json) -> ModelView:
     """The request as the model behind reads it."""
     choice = _choice(body)
     tools = [tool for tool in body.get("tools") or () if isinstance(tool, dict)]
-    offered = [tool for tool in tools if input_schema(tool) is not None and server_result(tool) is None]
+    offered = [tool for tool in tools if input_schema(tool) is not None and server_result(tool) in (None, *_SERVED)]
     if choice.get("type") == "none":
         offered = []
     elif choice.get("type") == "tool":
@@ -77,13 +82,22 @@ def view_of(body: Json) -> ModelView:
     commands = frozenset(name for name in _COMMANDS if name not in taken) if editor is not None else frozenset()
     shown = body | {
         "messages": [
-            _read(message, editor, commands)
+            _read(part, editor, commands)
             for message in body.get("messages") or ()
             if not (isinstance(message, dict) and message.get("role") == "system")
+            for part in _parts(message)
         ],
         "tools": list(_known(offered, commands)),
     }
     return ModelView(shown, editor, commands)
+
+
+def _parts(message: Any) -> Iterable[Any]:
+    """A message, or the several that one with results of server tools stands for."""
+    if not isinstance(message, dict) or message.get("role") != "assistant":
+        return (message,)
+    served = any(block.get("type") == "server_tool_use" for block in blocks(message.get("content")))
+    return as_client_tools(message) if served else (message,)
 
 
 def _choice(body: Json) -> Json:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from harness.events import Json
 from harness.practice.counting import Counter, reply_tokens, request_tokens
-from harness.practice.replies import UNCACHED, CacheUse, Part, ReplyUsage, ScriptedReply, Thinking, ToolUse
+from harness.practice.replies import UNCACHED, CacheUse, Part, RawBlock, ReplyUsage, ScriptedReply, Thinking, ToolUse
 from harness.practice.signing import sign
 from harness.practice.sse import Envelope
 
@@ -38,10 +38,19 @@ def prepare(
         input_tokens=_input_tokens(usage, body, counter, cache),
         output_tokens=_output_tokens(reply, body, counter),
         cache=cache,
+        web_uses=(_answered(reply, "web_search"), _answered(reply, "web_fetch")),
         diagnostics=diagnostics,
         signatures=tuple(_signature(part, body) for part in reply.parts),
     )
     return Prepared(replace(reply, parts=tuple(map(_identified, reply.parts))), envelope)
+
+
+def _answered(reply: ScriptedReply, tool: str) -> int:
+    """Calls of a server tool that worked; the others are not charged."""
+    results = (part.block for part in reply.parts if isinstance(part, RawBlock))
+    return sum(
+        one.get("type") == f"{tool}_tool_result" and "error_code" not in one.get("content", ()) for one in results
+    )
 
 
 def _input_tokens(usage: ReplyUsage, body: Json, counter: Counter, cache: CacheUse) -> int:
@@ -59,8 +68,11 @@ def _output_tokens(reply: ScriptedReply, body: Json, counter: Counter) -> int:
 
 
 def _signature(part: Part, body: Json) -> str:
-    signed = isinstance(part, Thinking) and part.signed
-    return sign(part.text, body, len(body["messages"])) if signed and isinstance(part, Thinking) else ""
+    if not isinstance(part, Thinking) or not part.signed:
+        return ""
+    messages = body["messages"]
+    paused = bool(messages) and messages[-1].get("role") == "assistant"  # the reply goes on with that message
+    return sign(part.text, body, len(messages) - paused)
 
 
 def _identified(part: Part) -> Part:

@@ -15,6 +15,8 @@ class Text:
     """A text block."""
 
     text: str
+    citations: tuple[Json, ...] = ()
+    """What it cites, as the API says it."""
 
 
 @dataclass(frozen=True, slots=True)

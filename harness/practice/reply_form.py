@@ -21,6 +21,7 @@ from harness.practice.schema_value import value_of
 from harness.practice.sse import compact
 from harness.practice.tool_types import input_schema, server_result
 from harness.practice.user_text import without_reminders
+from harness.practice.web import Continued, run
 
 _LONGEST_THOUGHT = 300
 """Characters of the prompt that thinking repeats."""
@@ -30,13 +31,21 @@ def reply_to(
     body: Json, brain: Brain, model: ServedModel, counter: Counter, betas: Iterable[str] = ()
 ) -> ScriptedReply:
     """What the model behind says to a request, in the form that the request asks for."""
-    view = view_of(body)
-    reply = view.restored(brain.answer(view.body))
-    reply = _with_format(_with_choice(reply, body), body)
+    reply = _with_format(_with_server_tools(body, brain), body)
     reply = _stopped(reply, _texts(body.get("stop_sequences")))
-    if thinks_about(body, model, frozenset(betas)):
+    if thinks_about(body, model, frozenset(betas)) and body["messages"][-1].get("role") != "assistant":
         reply = replace(reply, parts=(_thought(reply, body, model), *reply.parts))
     return limited(reply, body.get("max_tokens"), counter)
+
+
+def _with_server_tools(body: Json, brain: Brain) -> ScriptedReply:
+    """What the model behind says, with the results of the server's own tools in it; it may pause."""
+    continued = Continued.of(body)
+    while True:
+        view = view_of(continued.body)
+        reply = _with_choice(view.restored(brain.answer(view.body)), body)
+        if (whole := continued.after(reply)) is not None:
+            return whole
 
 
 # ── tools ───────────────────────────────────────────────────────────────────────────────────────────
@@ -67,20 +76,18 @@ def _forced(reply: ScriptedReply, body: Json, name: str | None) -> ScriptedReply
     tool = max(tools, key=lambda tool: (server_result(tool) is None, _shared_words(tool, prompt)))
     value = value_of(input_schema(tool), prompt, _said(reply))
     given = value if isinstance(value, dict) else {}
-    if (result := server_result(tool)) is not None:
-        return replace(reply, parts=_unavailable(str(tool.get("name")), given, result), stop_reason="end_turn")
+    if server_result(tool) is not None:
+        return replace(reply, parts=_served(body, str(tool.get("name")), given), stop_reason="end_turn")
     return replace(reply, parts=(ToolUse(str(tool.get("name")), given),), stop_reason=None)
 
 
-def _unavailable(name: str, given: Json, result: str) -> tuple[Part, ...]:
-    """A server tool is used, and cannot be had: this server looks nothing up and runs nothing."""
-    id = f"srvtoolu_{uuid.uuid4().hex[:24]}"
-    error = {"type": f"{result}_error", "error_code": "unavailable"}
-    return (
-        RawBlock({"type": "server_tool_use", "id": id, "name": name, "input": given}),
-        RawBlock({"type": result, "tool_use_id": id, "content": error}),
-        Text(f"The practice server has no {name}."),
-    )
+def _served(body: Json, name: str, given: Json) -> tuple[Part, ...]:
+    """A server tool that is forced: used once. What this server does not have is unavailable."""
+    call = {"type": "server_tool_use", "id": f"srvtoolu_{uuid.uuid4().hex[:24]}", "name": name, "input": given}
+    result = run(body, call)
+    failed = isinstance(result["content"], dict) and "error_code" in result["content"]
+    words = f"The practice server has no {name}." if failed else f"{name} has found what stands above."
+    return (RawBlock(call), RawBlock(result), Text(words))
 
 
 def _shared_words(tool: Json, prompt: str) -> int:

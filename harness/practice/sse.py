@@ -39,6 +39,8 @@ class Envelope:
     input_tokens: int
     output_tokens: int
     cache: CacheUse = UNCACHED
+    web_uses: tuple[int, int] = (0, 0)
+    """Searches and pages that the server looked up for the reply."""
     diagnostics: Json | None = None
     signatures: tuple[str, ...] = ()
     """One for each part of the reply; empty where there is none."""
@@ -101,7 +103,9 @@ def _opening(envelope: Envelope) -> Json:
 
 
 def _usage(envelope: Envelope, output_tokens: int) -> Json:
-    return {
+    searches, pages = envelope.web_uses
+    served = {"server_tool_use": {"web_search_requests": searches, "web_fetch_requests": pages}}
+    return (served if searches or pages else {}) | {
         "input_tokens": envelope.input_tokens,
         "cache_creation_input_tokens": envelope.cache.written,
         "cache_read_input_tokens": envelope.cache.read,
@@ -127,8 +131,8 @@ def _empty_block(part: Part) -> Block:
 
 def _whole_block(part: Part, signature: str) -> Block:
     match part:
-        case Text(text):
-            return {"type": "text", "text": text}
+        case Text(text, citations):
+            return {"type": "text", "text": text} | ({"citations": list(citations)} if citations else {})
         case Thinking():
             return {"type": "thinking", "thinking": part.text, "signature": signature}
         case ToolUse():
@@ -151,6 +155,8 @@ def _deltas(part: Part, chunk_size: int, signature: str) -> Iterator[Json]:
         case Text(text):
             for piece in _pieces(text, chunk_size):
                 yield {"type": "text_delta", "text": piece}
+            for citation in part.citations:
+                yield {"type": "citations_delta", "citation": citation}
         case Thinking():
             for piece in _pieces(part.text, chunk_size):
                 yield {"type": "thinking_delta", "thinking": piece}

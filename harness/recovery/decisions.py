@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.events import Block, CutCall, FaultKind, ToolCall, TransitionCode
+from harness.events.values import without_unanswered
 from harness.recovery.state import TurnState
 
 
@@ -23,7 +24,7 @@ class Nudge(StrEnum):
     OBJECTION = "objection"
     """A stop hook does not want the turn to end yet."""
     PAUSED = "paused"
-    """The server paused its own tools. A history has to end with the user, so the model is asked to go on."""
+    """The server paused its own tools, and goes on when its reply is sent back as it is."""
 
 
 class Mending(StrEnum):
@@ -33,6 +34,8 @@ class Mending(StrEnum):
     STRIP_THINKING = "strip_thinking"
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
+    DROP_SERVER_TOOLS = "drop_server_tools"
+    DROP_FORMAT = "drop_format"
     DROP_DIAGNOSTICS = "drop_diagnostics"
     RELOAD_KEY = "reload_key"
     LOWER_CAP = "lower_cap"
@@ -148,7 +151,7 @@ class Stop(Decision):
 
 def speakable(content: tuple[Block, ...]) -> tuple[Block, ...]:
     """The blocks that may end a turn: nobody will answer a tool call in them, and no message may end with thinking."""
-    spoken = [block for block in content if block.get("type") != "tool_use"]
+    spoken = [block for block in without_unanswered(content) if block.get("type") != "tool_use"]
     while spoken and spoken[-1].get("type") in ("thinking", "redacted_thinking"):
         spoken.pop()
     return tuple(spoken)

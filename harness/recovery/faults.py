@@ -54,6 +54,10 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
         case Response.DROP_CACHE_MARKS:
             return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
+        case Response.DROP_SERVER_TOOLS:
+            return _mend(state, fault, OneOff.DROP_SERVER_TOOLS, Mending.DROP_SERVER_TOOLS)
+        case Response.DROP_FORMAT:
+            return _mend(state, fault, OneOff.DROP_FORMAT, Mending.DROP_FORMAT)
         case Response.DROP_DIAGNOSTICS:
             return _mend(state, fault, OneOff.DROP_DIAGNOSTICS, Mending.DROP_DIAGNOSTICS)
         case Response.RELOAD_KEY:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from harness.events import Reply, TransitionCode
+from harness.events.values import without_unanswered
 from harness.recovery import output_cap
 from harness.recovery.decisions import Continue, Decision, Nudge, Resend, RunTools, Stop, speakable
 from harness.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
@@ -20,10 +21,8 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
     good = state.after_good_reply(reply.usage.output)
     if reply.calls or reply.cut_calls:
         return _run_tools(good, reply, limits)
-    if reply.stop_reason == "pause_turn" and state.pauses < limits.pauses:
-        paused = replace(good, pauses=good.pauses + 1)
-        reason = "the server paused its tools; going on"
-        return Continue(paused, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
+    if reply.stop_reason == "pause_turn":
+        return _after_pause(good, reply, limits)
     if not reply.text.strip() and not state.said and OneOff.EMPTY_REPLY not in state.tried:
         asked = good.trying(OneOff.EMPTY_REPLY)
         reason = "the answer was empty; asking again"
@@ -39,6 +38,19 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         return Stop(good, reason, TransitionCode.EMPTY_ANSWER)
     reason = "answered" if reply.text.strip() else "the model had nothing to add"
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
+
+
+def _after_pause(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
+    """The server ran its own tools as often as it does for one request, and goes on with what it said so far."""
+    if good.pauses >= limits.pauses:
+        reason = (
+            f"the server paused its tools {good.pauses + 1} times in this turn; what there is of the answer is kept: "
+            "ask for less at once"
+        )
+        return Stop(good, reason, TransitionCode.BUDGET_EXHAUSTED, speakable(reply.content))
+    again = replace(good, pauses=good.pauses + 1)
+    reason = f"the server paused its tools; going on, {again.pauses} of {limits.pauses}"
+    return Continue(again, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
 
 
 def leaves_something(reply: Reply) -> bool:
@@ -71,7 +83,7 @@ def nothing_left(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
     cap = output_cap.cap_for(state, limits, situation)
     reason = no_room_to_answer(
         cap,
-        low_effort=state.low_effort,
+        low_effort=state.low_effort and situation.takes_effort,
         user_cap=limits.user_cap is not None,
         full_window=output_cap.full_window(state, limits, situation),
         attended=state.attended,
@@ -91,7 +103,7 @@ def _continue_cut(state: TurnState, reply: Reply, limits: RecoveryLimits) -> Dec
     code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
     if reply.calls or reply.cut_calls:
         return RunTools(again, reason, reply.content, reply.calls, reply.cut_calls, code=code)
-    return Continue(again, reason, reply.content, Nudge.CUT_AT_CAP, code=code)
+    return Continue(again, reason, without_unanswered(reply.content), Nudge.CUT_AT_CAP, code=code)
 
 
 def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:

@@ -21,6 +21,8 @@ class Response(StrEnum):
     STRIP_MEDIA = "replace images and documents by text, once"
     STRIP_THINKING = "leave out thinking blocks, once"
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
+    DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"
+    DROP_FORMAT = "leave out the output format, here and in all later requests to the model"
     DROP_DIAGNOSTICS = "do not ask why the cache missed, here and in all later requests to the server"
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
@@ -49,6 +51,8 @@ RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
         FaultKind.MODEL_NOT_FOUND: Response.STOP,
         FaultKind.WRONG_ADDRESS: Response.STOP,
         FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
+        FaultKind.SERVER_TOOLS: Response.DROP_SERVER_TOOLS,
+        FaultKind.ANSWER_FORMAT: Response.DROP_FORMAT,
         FaultKind.CACHE_DIAGNOSTICS: Response.DROP_DIAGNOSTICS,
         FaultKind.REFUSAL: Response.SWITCH_ONCE,
         FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,

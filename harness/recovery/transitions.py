@@ -47,7 +47,7 @@ def _ends(code: Code, exit_code: int, trigger: str, effect: str, guard: str, res
 _ROWS = (
     _continues(
         Code.NEXT_TURN,
-        "the reply asks for tools, or a broken stream left complete tool calls",
+        "the reply asks for tools, a broken stream left complete tool calls, or the server paused its own tools",
         "every call is answered once; counters of the request are reset",
         "max_turns, budget_exhausted",
     ),

@@ -30,6 +30,8 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
         FaultKind.CACHE_MARKS: _ANOTHER_SERVER,
         FaultKind.CACHE_DIAGNOSTICS: _ANOTHER_SERVER,
+        FaultKind.SERVER_TOOLS: "switch web_search and web_fetch off",
+        FaultKind.ANSWER_FORMAT: "use a simpler schema, or another model with --model",
         FaultKind.MALFORMED_RESPONSE: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
     }
 )

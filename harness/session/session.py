@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncGenerator
 from dataclasses import fields
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Literal, Self
@@ -19,8 +20,10 @@ from harness.events import (
     BreakerCommand,
     CacheMissed,
     DispatchLimits,
+    Effort,
     Event,
     HealthRow,
+    Json,
     PauseReport,
     PlanItem,
     RolledBack,
@@ -44,6 +47,7 @@ from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.skills import Problem as SkillProblem
 from harness.tools.background import CommandRow
+from harness.tools.files import replace_atomically
 from harness.tools.ignoring import walk_files
 from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
@@ -130,12 +134,26 @@ class Session:
         prefix = len(f"{root}/".replace("//", "/"))
         return tuple(sendable(path[prefix:]) for path in islice(walk_files(root, root), limit))
 
+    def keep_image(self, data: bytes) -> Path:
+        """Keep an image that no file holds with the outputs of the session, under a name made from its content.
+
+        A prompt can name it with `@`. Writes the disk; for a thread. Raises OSError.
+        """
+        file = self._agent.outputs / f"pasted-{sha256(data).hexdigest()[:12]}.png"
+        if not file.exists():
+            replace_atomically(file, data, private=True)
+        return file
+
     # ── turns ────────────────────────────────────────────────────────────────────────────────────────
 
     async def warm(self) -> None:
         """Begin to get ready for the first turn, which would do it otherwise: start the practice server if it is to
         answer, import the SDK in the background. For a session that was opened with warm=False."""
         await self._agent.open()
+
+    def answer_with(self, answer_format: Json | None) -> bool:
+        """Ask for answers in this output format; False: it has to be asked for in the prompt (`Agent.answer_with`)."""
+        return self._agent.answer_with(answer_format)
 
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
@@ -148,7 +166,7 @@ class Session:
 
     def run_command(self, command: CommandFile, arguments: str) -> AsyncGenerator[Event, None]:
         """Take the prompt of a command, with its model and with no other tools than its own, as `run` does."""
-        named = None if command.tools is None else tools_named(command.tools, self._agent.toolbox.names)
+        named = None if command.tools is None else tools_named(command.tools, self._agent.tool_names)
         model = model_named(command.model) if command.model else ""
         return self._agent.run(command.text(arguments), model=model, only=None if named is None else named.tools)
 
@@ -195,6 +213,20 @@ class Session:
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
         self._agent.set_model(model)
+
+    @property
+    def effort(self) -> Effort | None:
+        """What the model is wanted to put into its replies; None: what is its own."""
+        return self._agent.effort
+
+    @property
+    def efforts(self) -> tuple[Effort, ...] | None:
+        """The levels that the model takes, the least first; None: not known."""
+        return self._agent.efforts
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next turn on. Raises HarnessError for one that the model does not take."""
+        self._agent.set_effort(effort)
 
     def break_model(self, text: str) -> str:
         """Let something go wrong with the practice model ("529 3"; no words list what there is; "off" ends it).

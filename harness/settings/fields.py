@@ -12,6 +12,8 @@ from harness.settings.kinds import (
     Count,
     CountOrNone,
     Dollars,
+    Domains,
+    EffortLevel,
     Headers,
     Hooks,
     KeyHeaders,
@@ -44,6 +46,9 @@ class Settings(BaseModel):
     """The model that answers; `practice-1` where the practice model is used and nothing else is set."""
     fallback_models: ModelNames = ()
     """Models to turn to, in order and for the rest of a turn, when one stays overloaded or declines; at most three."""
+    effort: EffortLevel | None = None
+    """How much the model puts into a reply, thinking included: from low, which is quick and cheap, to max; unset: the
+    model's own. Not every model takes one, or every level."""
     api_key: SecretText | None = None
     """Key of the API."""
     auth_token: SecretText | None = None
@@ -96,6 +101,16 @@ class Settings(BaseModel):
     memory: Switch = True
     """Let the model keep facts for later sessions: yours in the folder memory of `user_dir`, the project's beside its
     sessions."""
+    web_search: Switch = False
+    """Let the model search the web. The server searches, and each search costs extra (`harness doctor` and /cost)."""
+    web_fetch: Switch = False
+    """Let the model read web pages whose address stands in the conversation. The server fetches them."""
+    web_allowed_domains: Domains = ()
+    """The only domains that search and fetch may use; unset: all. Not together with `web_blocked_domains`."""
+    web_blocked_domains: Domains = ()
+    """Domains that search and fetch never use."""
+    web_max_uses: Count | None = None
+    """Searches, and likewise pages, in one request; unset: as many as the server allows."""
     user_dir: Place | None = None
     """Where your AGENTS.md, skills and memories are; unset: beside your settings. Files of a folder cannot set it."""
     home_dir: Place | None = None

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, InstanceOf
 
+from harness.events import Effort
 from harness.hooks import Hook
 from harness.model.endpoint import Header, KeyHeader, Platform
 from harness.model.prices import Price
@@ -14,6 +15,7 @@ from harness.secret import Secret
 
 LEAST_SIZE = 1_000
 """Tokens of the smallest size of a history."""
+_DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}(?:/[!-~]*)?")
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
 
 
@@ -42,6 +44,14 @@ def _places(value: object) -> object:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     return value
+
+
+def _domains(value: object) -> object:
+    """Names of domains, with a path behind them or without; no address with a scheme, and no pattern in the name."""
+    names = _names(value)
+    if not isinstance(names, tuple) or not all(_DOMAIN.fullmatch(name) for name in names):
+        raise ValueError("not a list of domains")
+    return tuple(dict.fromkeys(name.lower() for name in names))
 
 
 def _size(value: object) -> object:
@@ -78,6 +88,9 @@ SecretText = Annotated[Secret, Fits("a text")]
 Place = Annotated[Path, Fits("a path")]
 ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
 Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of folders")]
+Domains = Annotated[
+    tuple[str, ...], BeforeValidator(_domains), Fits('a list of domains without https://, such as ["docs.python.org"]')
+]
 Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
 Prices = Annotated[
     tuple[InstanceOf[Price], ...], Fits('tables [prices."NAME"] with input and output; in a variable as JSON')
@@ -90,6 +103,7 @@ Headers = Annotated[
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 CacheTtl = Annotated[Literal["5m", "1h"], Fits('"5m" or "1h"')]
+EffortLevel = Annotated[Effort, Fits(", ".join(f'"{level}"' for level in Effort))]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 

@@ -6,10 +6,12 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TextIO
+from functools import partial
+from typing import TYPE_CHECKING, TextIO
 
+from harness.errors import SettingsError
 from harness.events import (
     CheckpointMade,
     Event,
@@ -21,18 +23,22 @@ from harness.events import (
     Usage,
     encode,
 )
-from harness.session import Opening, Session, exit_code, open_session, report_lines
+from harness.session import Opening, Session, attachment_problem, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
+from harness.threads import in_thread
 from harness.ui.arrivals import Arrivals
 from harness.ui.crowd_lines import CrowdLines
 from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line
-from harness.ui.lines import line_of
+from harness.ui.lines import line_of, source_lines
 from harness.ui.questions import Unattended
 from harness.ui.signals import Signalled, heeding
 from harness.ui.standard_output import write_line
 from harness.ui.stuck_report import stuck_lines
 from harness.visible import counted, visible
+
+if TYPE_CHECKING:
+    from harness.session.answer_schema import AnswerSchema
 
 SUBTYPES = {
     TransitionCode.COMPLETED: "success",
@@ -73,14 +79,20 @@ async def headless(
     out: TextIO,
     err: TextIO,
     *,
+    schema: "AnswerSchema | None" = None,
     reread: Callable[[], Settings],
     log: logging.Logger,
 ) -> int:
-    """Answer one prompt. Returns the exit code; raises HarnessError when the session cannot be opened.
+    """Answer one prompt; with a `schema` the answer is JSON that fits it.
+
+    Returns the exit code; raises HarnessError when the session cannot be opened, or a file not be attached that the
+    prompt names.
 
     BrokenPipeError tells that nobody reads `out` any more; the session is closed by then.
     """
-    output = _Output(form, out, err)
+    if problem := await in_thread(partial(attachment_problem, prompt, loaded.settings.workspace)):
+        raise SettingsError(problem)
+    output = _Output(form, out, err, structured=schema is not None)
     opened = open_session(loaded, Unattended(), opening, reread=reread, observer=output.observe, log=log)
     with heeding() as signalled:
         try:
@@ -89,18 +101,21 @@ async def headless(
                     _tell(note, err)
                 if session.skipped_lines:
                     _tell(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
-                end = await _answer(session, prompt, output, signalled)
+                end, fits = await _answer(session, prompt, output, signalled, schema)
         except asyncio.CancelledError:
             if not signalled.number:
                 raise
             return signalled.exit_code
         finally:
             output.catch_up()
-    return _code(end, signalled)
+    return _code(end, signalled) if fits else 1
 
 
-async def _answer(session: Session, prompt: str, output: "_Output", signalled: Signalled) -> TurnEnded:
-    """Play the prompt, and then a turn for what each agent and command in the background brings."""
+async def _answer(
+    session: Session, prompt: str, output: "_Output", signalled: Signalled, schema: "AnswerSchema | None"
+) -> tuple[TurnEnded, bool]:
+    """Play the prompt, then a turn for what each agent and command in the background brings, and one more where the
+    answer does not fit the schema. The second value: it fits, or there is no schema."""
     arrivals = Arrivals(session, session.settings.background_wait_s, output.note)
 
     def stop() -> None:
@@ -108,15 +123,45 @@ async def _answer(session: Session, prompt: str, output: "_Output", signalled: S
         arrivals.stop()
 
     signalled.interrupts(stop)
+    if schema is not None and not session.answer_with(schema.output_format()):
+        prompt = f"{prompt}\n\n{schema.instruction()}"
     ends = [await output.play(_begun(session, prompt))]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not arrivals.given_up:
         with output.between():
             if not await arrivals.come():
                 break
         ends.append(await output.play(session.deliver()))
+    structured = None if schema is None else _structured(schema, ends)
+    if schema is not None and structured is not None and structured.why and ends[-1].code is TransitionCode.COMPLETED:
+        output.note(f"the answer does not fit the schema: {structured.why}; asking once more")
+        ends.append(await output.play(session.run(schema.again(structured.why))))
+        structured = _structured(schema, ends)
     end = _together(ends)
-    output.result(end, session)
-    return end
+    if structured is not None:
+        end = replace(end, answer=ends[-1].answer, sources=())
+    output.result(end, session, structured)
+    return end, structured is None or not structured.why or end.code is not TransitionCode.COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class _Structured:
+    """The last answer against the schema."""
+
+    value: object = None
+    why: str = ""
+    """Why it does not fit; empty: it does."""
+
+
+def _structured(schema: "AnswerSchema", ends: Sequence[TurnEnded]) -> _Structured:
+    from harness.session.answer_schema import Misfit
+
+    if ends[-1].code is not TransitionCode.COMPLETED:
+        return _Structured(why="the turn ended before it")
+    answer = next((end.answer for end in reversed(ends) if end.answer.strip()), "")
+    try:
+        return _Structured(schema.value(answer))
+    except Misfit as misfit:
+        return _Structured(why=misfit.why)
 
 
 def _begun(session: Session, prompt: str) -> AsyncGenerator[Event, None]:
@@ -138,6 +183,7 @@ def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
         usage=sum((end.usage for end in ends), Usage()),
         cost_usd=sum(end.cost_usd for end in ends),
         unpriced=sum(end.unpriced for end in ends),
+        sources=tuple(dict.fromkeys(source for end in ends for source in end.sources)),
         requests=sum(end.requests for end in ends),
         steps=sum(end.steps for end in ends),
         duration_s=sum(end.duration_s for end in ends),
@@ -147,8 +193,10 @@ def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
 class _Output:
     """Tells what happens on the two streams."""
 
-    def __init__(self, form: Form, out: TextIO, err: TextIO) -> None:
+    def __init__(self, form: Form, out: TextIO, err: TextIO, *, structured: bool = False) -> None:
+        """`structured`: the answer is told at the end, once it is known to fit."""
         self._form = form
+        self._structured = structured
         self._out = out
         self._err = err
         self._left_out = LeftOut()
@@ -168,8 +216,10 @@ class _Output:
         self._tell_lines(self._work.rest())
         if ended is None:
             raise RuntimeError("the turn ended without its last event")
-        if self._form is Form.TEXT and ended.answer:
-            write_line(visible(ended.answer) if self._out.isatty() else ended.answer, self._out)
+        if self._form is Form.TEXT and ended.answer and not self._structured:
+            sources = "\n".join(map(str, source_lines(ended.sources)))
+            text = f"{ended.answer}\n\n{sources}" if sources else ended.answer
+            write_line(visible(text) if self._out.isatty() else text, self._out)
         return ended
 
     def observe(self, event: Event, at: float) -> None:
@@ -199,10 +249,14 @@ class _Output:
             self._show(event)
         self._tell_lines(self._work.rest())
 
-    def result(self, end: TurnEnded, session: Session) -> None:
+    def result(self, end: TurnEnded, session: Session, structured: "_Structured | None" = None) -> None:
         """The last word. What is ended now because nobody would see it any more is only told to a person."""
         if self._form is not Form.TEXT:
-            write_line(json.dumps(result(end, session)), self._out)
+            write_line(json.dumps(result(end, session) | _told(end, structured)), self._out)
+        elif structured is not None and not structured.why:
+            write_line(json.dumps(structured.value, ensure_ascii=False), self._out)
+        if structured is not None and structured.why and end.code is TransitionCode.COMPLETED:
+            _tell(f"harness: the answer does not fit the schema: {structured.why}{_going_on(end, session)}", self._err)
         if end.code is not TransitionCode.COMPLETED:
             _tell(f"harness: {end.reason} ({end.code}){_going_on(end, session)}", self._err)
         self._listens = self._form is not Form.STREAM_JSON
@@ -247,6 +301,7 @@ def result(end: TurnEnded, session: Session) -> Json:
         "subtype": SUBTYPES.get(end.code, "error_during_execution"),
         "is_error": end.code is not TransitionCode.COMPLETED,
         "result": end.answer,
+        **({"sources": [{"title": one.title, "url": one.url} for one in end.sources]} if end.sources else {}),
         "duration_ms": round(end.duration_s * 1000),
         "num_turns": end.steps,
         "num_requests": end.requests,
@@ -259,12 +314,30 @@ def result(end: TurnEnded, session: Session) -> Json:
     }
 
 
+def _told(end: TurnEnded, structured: _Structured | None) -> Json:
+    """What the result object says of an answer that has to fit a schema."""
+    if structured is None:
+        return {}
+    if not structured.why:
+        return {"structured_output": structured.value}
+    if end.code is not TransitionCode.COMPLETED:
+        return {"structured_output": None}
+    return {
+        "structured_output": None,
+        "subtype": "error_max_structured_output_retries",
+        "is_error": True,
+        "reason": f"the answer does not fit the schema: {structured.why}",
+        "exit_code": 1,
+    }
+
+
 def _usage(usage: Usage) -> Json:
     return {
         "input_tokens": usage.input,
         "output_tokens": usage.output,
         "cache_creation_input_tokens": usage.cache_creation,
         "cache_read_input_tokens": usage.cache_read,
+        "server_tool_use": {"web_search_requests": usage.web_searches},
     }
 
 

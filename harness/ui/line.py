@@ -19,7 +19,7 @@ class Line:
     """One line for a person. The mark is repeated in words, so that nothing is lost without it."""
 
     mark: str
-    """One character; empty for a line that has none."""
+    """One character, or a number in brackets; empty for a line that has none."""
     text: str
     tone: Tone = Tone.QUIET
 

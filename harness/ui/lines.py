@@ -1,7 +1,7 @@
 """What an event has to say in one line; most say nothing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from harness.events import (
     BudgetReached,
@@ -21,11 +21,13 @@ from harness.events import (
     RetryScheduled,
     SettingChanged,
     SilenceHint,
+    Source,
     ThinkingOmitted,
     Transition,
     TransitionCode,
     WaitAnswered,
     WaitOffered,
+    WebUsed,
 )
 from harness.ui.escape_lines import escape_line
 from harness.ui.health_lines import health_line
@@ -92,6 +94,9 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
         case HistoryReplaced(reason="media" | "thinking" as reason):
             return Line("·", f"history sent without {reason}")
+        case WebUsed(tool=tool, asked=asked, failed=failed):
+            mark, word, tone = ("✗", "failed, ", Tone.TROUBLE) if failed else ("✓", "", Tone.QUIET)
+            return Line(mark, f"{' '.join(f'{tool} {asked}'.split())}: {word}{event.outcome}", tone)
         case ThinkingOmitted(reason=reason):
             return Line("·", f"earlier thinking is left out from here on: {reason}")
         case SilenceHint():
@@ -103,6 +108,12 @@ def line_of(event: Event) -> Line | None:
             return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
         case _:
             return health_line(event) or escape_line(event) or hook_line(event)
+
+
+def source_lines(sources: Iterable[Source]) -> tuple[Line, ...]:
+    """The pages that an answer cites, numbered."""
+    texts = (" ".join(f"{source.title} {source.url}".split()) for source in sources)
+    return tuple(Line(f"[{number}]", text) for number, text in enumerate(texts, 1))
 
 
 def _retry(event: RetryScheduled) -> str:

@@ -31,7 +31,7 @@ from harness.events import (
 from harness.session import report_lines
 from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line, Tone
-from harness.ui.lines import line_of, seconds
+from harness.ui.lines import line_of, seconds, source_lines
 from harness.ui.outcomes import OUTCOMES, ending_line
 from harness.ui.plan_lines import plan_line
 from harness.ui.shown_output import shown_output
@@ -109,6 +109,8 @@ class Plain:
                 self._tool_ended(event)
             case TurnEnded():
                 self._pieces(self._text.settle())
+                for source in source_lines(event.sources):
+                    self.line(source)
                 self.line(ending_line(event))
             case PauseReported():
                 self.say("\n".join(report_lines(event.report)))

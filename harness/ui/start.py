@@ -70,6 +70,8 @@ def _check(options: Namespace) -> None:
 def _problem(options: Namespace) -> str:
     if options.print is None and options.output_format is not None:
         return "--output-format needs -p; without it the answers are shown in the terminal."
+    if options.print is None and options.json_schema is not None:
+        return "--json-schema needs -p; without it the answers are shown in the terminal."
     if options.print and options.prompt:
         return "There are two prompts, one after -p and one more; give one, in quotes."
     if options.go_on and options.resume:
@@ -86,10 +88,17 @@ def _headless(options: Namespace, loaded: "Loaded", reread: "partial[Settings]",
     from harness.ui.headless import Form, headless
     from harness.ui.standard_input import prompt_from
 
+    schema = None
+    if options.json_schema is not None:
+        from harness.session.answer_schema import AnswerSchema
+
+        schema = AnswerSchema.load(Path(options.json_schema).expanduser())
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
     form = Form(options.output_format or "text")
-    return asyncio.run(headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, reread=reread, log=log))
+    return asyncio.run(
+        headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, schema=schema, reread=reread, log=log)
+    )
 
 
 def _plain(options: Namespace, loaded: "Loaded", reread: "partial[Settings]", log: "logging.Logger") -> int:

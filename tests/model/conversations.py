@@ -175,7 +175,12 @@ def _acceptable(messages: Sequence[Message]) -> bool:
     except (ValueError, TypeError):
         return False
     roles = [message.role for message in messages]
-    if not roles or roles != ["user", "assistant"] * (len(roles) // 2) + ["user"]:
+    if not roles or roles != (["user", "assistant"] * len(roles))[: len(roles)]:
+        return False
+    last = messages[-1].content[-1]["type"] if messages[-1].content else ""
+    if roles[-1] == "assistant" and last not in ("server_tool_use", "web_search_tool_result"):
+        return False
+    if not _server_tools_answered(messages):
         return False
     every = [block for message in messages for block in message.content]
     used = [block["id"] for block in every if block.get("type") == "tool_use"]
@@ -201,6 +206,28 @@ def _acceptable(messages: Sequence[Message]) -> bool:
                 return False
             if block["type"] == "thinking" and not block["signature"]:
                 return False
+    return True
+
+
+def _server_tools_answered(messages: Sequence[Message]) -> bool:
+    """Each result of a server tool follows its call; a call waits only for results of other tools, or at the end."""
+    open_calls: list[str] = []
+    for message in messages:
+        if message.role == "user":
+            if open_calls and {block["type"] for block in message.content} != {"tool_result"}:
+                return False
+            continue
+        waiting, open_calls = open_calls, []
+        for block in message.content:
+            if block["type"] == "server_tool_use":
+                open_calls.append(block["id"])
+            elif block["type"] == "web_search_tool_result":
+                id = block["tool_use_id"]
+                if id not in waiting + open_calls:
+                    return False
+                (open_calls if id in open_calls else waiting).remove(id)
+        if waiting:
+            return False
     return True
 
 

@@ -28,6 +28,7 @@ NOT_RUN = {
 }
 """Commands that are parsed and not run, and who runs them."""
 OTHERS = {
+    "jq": "a tool of others; tests/ui/test_json_answers.py reads the same output",
     "python3": "the test command of the README is what CI runs; the start command differs by its last word",
     "uv": "a tool of others",
     "pipx": "a tool of others; tests/test_wheel.py installs the same wheel",
@@ -35,6 +36,7 @@ OTHERS = {
 """First words of commands that are not ours."""
 FILES = {
     "faults.toml": block("docs/scripts.md", "script"),
+    "cats.json": block("docs/json-answers.md", "schema"),
     "storm.toml": block("docs/scripts.md", "script"),
     "broken.toml": block("docs/scripts.md", "tool-faults"),
     "steps.toml": '[[reply]]\ntools = [ { name = "glob", input = { pattern = "*" } } ]\n' * 4

@@ -11,6 +11,7 @@ from harness.capability_files import load_capabilities
 from harness.hooks import declared
 from harness.practice import tool_faults_toml
 from harness.practice.script import Script
+from harness.session.answer_schema import AnswerSchema
 from harness.settings import Settings, load
 from tests.pages.blocks import Block, every_block
 
@@ -46,13 +47,21 @@ def capabilities(text: str, folder: Path) -> None:
     assert all((entry := found.get(tool)) and entry.alternatives for tool in tools)
 
 
+def answer_schema(text: str, folder: Path) -> None:
+    file = folder / "schema.json"
+    file.write_text(text, encoding="utf-8")
+    assert AnswerSchema.load(file).output_format()
+
+
 READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
     ("docs/endpoints.md", "gateway"): settings_file,
     ("docs/hooks.md", "settings"): settings,
+    ("docs/json-answers.md", "schema"): answer_schema,
     ("docs/permissions.md", "settings"): settings,
     ("docs/scripts.md", "script"): script,
     ("docs/scripts.md", "tool-faults"): tool_faults,
     ("docs/tools.md", "capability"): capabilities,
+    ("docs/web.md", "settings"): settings,
     ("harness/practice/SCRIPTS.md", ""): script,
     ("harness/practice/TOOL_FAULTS.md", ""): tool_faults,
 }

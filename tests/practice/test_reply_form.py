@@ -188,14 +188,18 @@ async def test_the_text_editor_is_used_by_its_commands_and_its_results_are_read(
     assert "# The only line" in last["content"][-1]["text"]
 
 
-async def test_a_server_tool_that_is_forced_is_reported_as_unavailable() -> None:
+async def test_a_server_tool_that_is_forced_is_used_once_and_one_that_this_server_lacks_is_unavailable() -> None:
     brain = Says(Text("No idea."))
     tools = [{"type": "web_search_20250305", "name": "web_search"}]
     reply = await replied(brain, asks("Who won?", tools=tools, tool_choice={"type": "tool", "name": "web_search"}))
     used, result, _ = reply["content"]
     assert (used["type"], used["input"]) == ("server_tool_use", {"query": "Who won?"})
-    assert result["content"] == {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+    assert [page["type"] for page in result["content"]] == ["web_search_result"] * 3
     assert (result["tool_use_id"], reply["stop_reason"]) == (used["id"], "end_turn")
+    assert [tool["name"] for tool in brain.asked["tools"]] == ["web_search"]
+    tools = [{"type": "code_execution_20250825", "name": "code_execution"}]
+    reply = await replied(brain, asks("Run it", tools=tools, tool_choice={"type": "tool", "name": "code_execution"}))
+    assert reply["content"][1]["content"] == {"type": "code_execution_tool_result_error", "error_code": "unavailable"}
     assert brain.asked["tools"] == []
 
 

@@ -58,6 +58,8 @@ POSTS_UNTIL_THE_END = {
     Kind.MODEL_NOT_FOUND: (1, Code.API_ERROR),
     Kind.WRONG_ADDRESS: (1, Code.API_ERROR),
     Kind.CACHE_MARKS: (2, Code.API_ERROR),
+    Kind.ANSWER_FORMAT: (2, Code.API_ERROR),
+    Kind.SERVER_TOOLS: (2, Code.API_ERROR),
     Kind.CACHE_DIAGNOSTICS: (2, Code.API_ERROR),
     Kind.AUTH: (2, Code.API_ERROR),
     Kind.HISTORY_INVALID: (2, Code.API_ERROR),

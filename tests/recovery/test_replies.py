@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import CutCall, FaultKind, Reply, ToolCall, TransitionCode
+from harness.events import Block, CutCall, FaultKind, Reply, ToolCall, TransitionCode
 from harness.recovery import Continue, Nudge, RecoveryLimits, Resend, RunTools, Stop, decide
 from harness.recovery.output_cap import cap_for
 from tests.recovery.cases import (
@@ -273,7 +273,33 @@ def test_a_pause_of_the_server_is_answered_with_the_reply_as_it_is_and_not_witho
     assert isinstance(first, Continue)
     assert (first.keep, first.nudge, first.code) == (paused.content, Nudge.PAUSED, Code.NEXT_TURN)
     played = play(for_ever(paused))
-    assert (played.posts, played.end) == (6, Code.COMPLETED)
+    assert (played.posts, played.end) == (6, Code.BUDGET_EXHAUSTED)
+    assert played.last.keep == paused.content
+    assert "paused its tools 6 times" in played.last.reason
+
+
+SEARCH: Block = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "seals"}}
+FOUND: Block = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+
+
+def test_a_search_without_its_result_is_kept_only_where_the_server_goes_on_with_it() -> None:
+    searching = replace(reply("looking"), content=(*reply("looking").content, SEARCH))
+    paused = decide(FRESH, replace(searching, stop_reason="pause_turn"), LIMITS, ORDINARY)
+    assert isinstance(paused, Continue)
+    assert paused.keep[-1] == SEARCH
+    spent = decide(replace(FRESH, pauses=LIMITS.pauses), replace(searching, stop_reason="pause_turn"), LIMITS, ORDINARY)
+    cut_state = replace(FRESH, cut_at=64_000)
+    cut = decide(cut_state, replace(searching, stop_reason="max_tokens"), replace(LIMITS, user_cap=500), ORDINARY)
+    for decision in (spent, cut):
+        assert isinstance(decision, Stop | Continue)
+        assert decision.keep == reply("looking").content
+
+
+def test_a_search_with_its_result_outlives_a_cut() -> None:
+    found = replace(reply("", "max_tokens"), content=(SEARCH, FOUND))
+    cut = decide(FRESH, found, replace(LIMITS, user_cap=500), ORDINARY)
+    assert isinstance(cut, Continue)
+    assert cut.keep == (SEARCH, FOUND)
 
 
 # ── the token budget ────────────────────────────────────────────────────────────────────────────

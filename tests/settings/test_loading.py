@@ -72,7 +72,7 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 SAMPLE = {
     "cascade_probes": "confirm",
     "call": "off",
-    "cache_ttl": "1h",
+    "effort": "high",
     "auto_compact": "no",
     "escape": "no",
     "instructions": "no",
@@ -89,6 +89,9 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "cache_ttl": "1h",
+    "web_allowed_domains": "docs.python.org, example.com/blog",
+    "web_blocked_domains": "x.example",
     "endpoint": "vertex",
     "key_header": "x-api-key",
     "headers": "X-Team: blue",

@@ -16,6 +16,8 @@ class Errand(StrEnum):
     REMEMBER = "remember something"
     RECALL = "look up what is remembered"
     FORGET = "forget something"
+    SEARCH_WEB = "search the web"
+    FETCH_PAGE = "read a web page"
 
 
 NAMES: Mapping[Errand, str] = {
@@ -27,6 +29,8 @@ NAMES: Mapping[Errand, str] = {
     Errand.REMEMBER: r"remember|(save|write|add|store|create)_?memor(y|ies)",
     Errand.RECALL: r"recall|(read|search|find|get|load|list)_?memor(y|ies)",
     Errand.FORGET: r"forget|(delete|remove)_?memor(y|ies)",
+    Errand.SEARCH_WEB: r"web_?search|search_?(the_?)?web|search_?internet",
+    Errand.FETCH_PAGE: r"web_?fetch|(fetch|read|open|get)_?(url|(web_?)?page)|fetch",
 }
 """How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""
 
@@ -39,6 +43,8 @@ NEEDS: Mapping[Errand, tuple[str, ...]] = {
     Errand.REMEMBER: ("name", "fact"),
     Errand.RECALL: ("query",),
     Errand.FORGET: ("name",),
+    Errand.SEARCH_WEB: ("query",),
+    Errand.FETCH_PAGE: ("url",),
 }
 
 FIELDS: Mapping[str, str] = {
@@ -52,6 +58,7 @@ FIELDS: Mapping[str, str] = {
     "kind": r"type|kind",
     "fact": r"text|content|fact|body|memory",
     "query": r"query|search|words|question",
+    "url": r"url|uri|address|link",
     "id": r"((bash|shell|task|command|job)_)?id",
 }
 """How such tools call the things that a plan speaks of."""

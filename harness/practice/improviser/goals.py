@@ -239,6 +239,20 @@ class Forget(Changing):
 
 
 @dataclass(frozen=True, slots=True)
+class SearchWeb(Goal):
+    """What the web says about something."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPage(Goal):
+    """A web page."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class UseTool(Changing):
     """A tool that is not one of the usual ones."""
 

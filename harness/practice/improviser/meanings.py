@@ -16,6 +16,7 @@ from harness.practice.improviser.goals import (
     Calculate,
     CompareFiles,
     CreateFile,
+    FetchPage,
     FindFiles,
     Forget,
     Goal,
@@ -30,6 +31,7 @@ from harness.practice.improviser.goals import (
     RunTests,
     SaveReport,
     SearchText,
+    SearchWeb,
     ShowBackground,
     StopBackground,
     Talk,
@@ -186,6 +188,16 @@ def background_show(found: Found, context: Context) -> tuple[Goal, ...]:
 def background_stop(found: Found, context: Context) -> tuple[Goal, ...]:
     """The end of a background command."""
     return (StopBackground(found.bare("id").lower()),)
+
+
+def search_web(found: Found, context: Context) -> tuple[Goal, ...]:
+    """What the web says."""
+    return (SearchWeb(found.bare("fact").rstrip(" .。?？")),)
+
+
+def fetch_page(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A web page."""
+    return (FetchPage(found.bare("url")),)
 
 
 def remember(found: Found, context: Context) -> tuple[Goal, ...]:

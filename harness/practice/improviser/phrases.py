@@ -34,6 +34,10 @@ IDENTITY = Phrase(
     "I am the practice model of this program: a small rule-based program, not an AI. I look for patterns in your sentences, ask for the right tools, and report what they really returned. I need no API key and send nothing to the internet.",
     "私はこのプログラムに付属する練習用モデルです。AI ではなく、小さなルールベースのプログラムです。文の中のパターンを探し、適切なツールを呼び出して、その実際の結果をお伝えします。API キーは不要で、インターネットには何も送りません。",
 )
+MEDIA = Phrase(
+    "What came with it, measured and not looked at, because I am no AI:\n\n{list}",
+    "一緒に届いたもの(私は AI ではないので、見るのではなく測りました):\n\n{list}",
+)
 NOT_UNDERSTOOD = Phrase(
     "I did not understand that as a whole, so I did nothing. I am a rule-based practice model, not an AI: I know a closed list of sentences and follow them to the letter; what else is said (“not”, “only if”, “the last line”) is beyond me. For example:",
     "全体としては理解できなかったため、何もしていません。私は AI ではなくルールベースの練習用モデルで、決まった文だけを文字どおりに実行します。それ以外の言葉(「〜しないで」「〜の場合だけ」「最後の行」など)には対応できません。例えば次のように話しかけてください。",
@@ -209,6 +213,11 @@ IN_BACKGROUND = Phrase("In the background:", "バックグラウンドの状態�
 SKILLS = Phrase("These skills there are:", "次のスキルがあります。")
 SKILL_SAYS = Phrase("The skill {name} says:", "スキル {name} の内容です。")
 REMEMBERED = Phrase("I will remember: {fact}", "覚えました: {fact}")
+WILL_SEARCH_WEB = Phrase("I will search the web.", "ウェブを検索します。")
+WILL_FETCH_PAGE = Phrase("I will read {url}.", "{url} を読みます。")
+WEB_SAYS = Phrase("The web says this:", "ウェブによると次のとおりです。")
+PAGE_SAYS = Phrase("{url} says this:", "{url} の内容は次のとおりです。")
+NOTHING_ON_WEB = Phrase("The web has nothing about {query}.", "{query} についてはウェブに何もありません。")
 RECALLED = Phrase("This is remembered:", "覚えていることは次のとおりです。")
 NOT_REMEMBERED = Phrase("Nothing is remembered about {about}.", "{about} については何も覚えていません。")
 FORGOTTEN = Phrase(

@@ -26,6 +26,7 @@ from harness.practice.improviser.goals import (
     CreateFile,
     Delegate,
     DelegateEach,
+    FetchPage,
     FindFiles,
     Forget,
     Goal,
@@ -40,6 +41,7 @@ from harness.practice.improviser.goals import (
     RunTests,
     SaveReport,
     SearchText,
+    SearchWeb,
     ShowBackground,
     StopBackground,
     Talk,
@@ -52,6 +54,7 @@ from harness.practice.improviser.planning import Plan, joined_reports, one_after
 from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.skill_plans import read_skill
 from harness.practice.improviser.toolset import NoTool
+from harness.practice.improviser.web_plans import fetch_page, search_web
 
 
 def plan_for(setting: Setting, goals: Sequence[Goal]) -> Plan:
@@ -115,6 +118,10 @@ def _plan(setting: Setting, goal: Goal) -> Plan:
             return stop_background(setting, goal)
         case ReadSkill():
             return read_skill(setting, goal)
+        case SearchWeb():
+            return search_web(setting, goal)
+        case FetchPage():
+            return fetch_page(setting, goal)
         case Remember():
             return remember(setting, goal)
         case Recall():

@@ -84,6 +84,24 @@ INTENTS: tuple[Intent, ...] = (
         suggested=True,
     ),
     Intent(
+        Phrase("search the web", "ウェブを検索する"),
+        (
+            "(search|look on) the (web|internet) for {fact}",
+            "(search for|look up|find) {fact} on the (web|internet)",
+            "what does the (web|internet) say about {fact}",
+        ),
+        ("(ウェブ|インターネット)で{fact}を(検索して|調べて|探して)", "{fact}を(ウェブ|インターネット)で(検索して|調べて|探して)"),
+        Phrase("search the web for harbour seals", "ウェブで harbour seals を検索して"),
+        means.search_web,
+    ),
+    Intent(
+        Phrase("read a web page", "ウェブページを読む"),
+        ("(read|open|fetch|show) [me] [the] [page] {url}",),
+        ("{url}を(読んで|開いて|見せて)",),
+        Phrase("read https://wiki.practice.example/rain", "https://wiki.practice.example/rain を読んで"),
+        means.fetch_page,
+    ),
+    Intent(
         Phrase("find files by name", "ファイルを名前で探す"),
         (
             "(find|list) [all] [the] {glob} [files] [in {folder}]",

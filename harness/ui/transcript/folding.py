@@ -32,9 +32,10 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
+from harness.events.values import paragraphs
 from harness.ui.escape_lines import LeftOut
 from harness.ui.line import Line, Tone
-from harness.ui.lines import line_of
+from harness.ui.lines import line_of, source_lines
 from harness.ui.transcript.calls import CallFold, is_of_the_person
 from harness.ui.transcript.entries import Answer, Ended, Entry, Note, Paused, Said, Stuck, Thinking
 from harness.ui.transcript.streaming import StreamingReply
@@ -111,6 +112,8 @@ class Transcript:
             case TurnEnded():
                 self._stop_streaming()
                 self._abandon_calls()
+                for source in source_lines(event.sources):
+                    self._note(source)
                 self._add(Ended(event))
             case PauseReported(report=report):
                 self._add(Paused(report))
@@ -256,4 +259,4 @@ def _reply(message: Message) -> list[Entry]:
     thoughts = [block.get("thinking") for block in message.content if block.get("type") == "thinking"]
     thinking = "\n\n".join(thought for thought in thoughts if isinstance(thought, str) and thought.strip())
     entries: list[Entry] = [Thinking(thinking, done=True)] if thinking else []
-    return [*entries, Answer(message.text, done=True)] if message.text.strip() else entries
+    return [*entries, Answer(paragraphs(message.content), done=True)] if message.text.strip() else entries

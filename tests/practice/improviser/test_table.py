@@ -30,7 +30,7 @@ SAMPLES = {
     "printed_ja": "こんにちは", "word": "TODO", "old": '"o"', "new": '"n"', "old_ja": "「o」", "new_ja": "「n」", "folder": "src",
     "glob": "*.py", "kind": "python", "n": "3", "command": "`ls`", "line": "ls -la", "id": "b1", "agent": "a1", "count": "2",
     "task": "list the files", "fact": "tabs", "skill": "review", "tool": "weather", "arguments": "city=Oslo", "value": "Oslo",
-    "expression": "1 + 2",
+    "expression": "1 + 2", "url": "https://wiki.practice.example/rain",
 }  # fmt: skip
 NOT_UNDERSTOOD = (Talk(Topic.NOT_UNDERSTOOD),)
 
