@@ -241,7 +241,9 @@ class Executor:
                 text = "refuses what was said of thinking and effort; nothing is said of them from now on"
                 conversation.emit(Notice("warning", f"{turn.state.model} {text}"))
             case Mending.DROP_DIAGNOSTICS:
-                self._connection.client.drop_diagnostics()
+                if self._connection.client.drop_diagnostics():
+                    text = f"{self._connection.address} takes no `diagnostics`; cache misses stay unexplained"
+                    conversation.emit(Notice("info", text))
             case Mending.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
             case Mending.REPAIR:

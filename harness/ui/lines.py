@@ -169,18 +169,20 @@ _MISSES = {
     "system_changed": "the system prompt changed",
     "tools_changed": "the tools changed",
     "messages_changed": "earlier messages changed",
-    "previous_message_not_found": "the server no longer knows the request before",
-    "unavailable": "no reason available",
 }
+_NOT_COMPARED = frozenset({"previous_message_not_found", "unavailable"})
+"""Reasons that say nothing about the request."""
 
 
 def cache_miss_line(misses: Sequence[CacheMissed]) -> str:
     """Why the prompt cache missed, in one line with the number of times and tokens; empty where it never did."""
-    if not misses:
-        return ""
-    reasons = Counter(_MISSES.get(miss.reason, miss.reason) for miss in misses)
-    summaries = sum(miss.purpose == "summary" for miss in misses)
-    also = f"; {counted(summaries, 'request')} for a summary" if summaries else ""
-    tokens = sum(miss.tokens or 0 for miss in misses)
-    named = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
-    return f"prompt cache missed in {counted(len(misses), 'request')}, about {tokens:,} tokens: {named}{also}"
+    known = [miss for miss in misses if miss.reason not in _NOT_COMPARED]
+    said = []
+    if known:
+        reasons = Counter(_MISSES.get(miss.reason, miss.reason) for miss in known)
+        named = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+        tokens = sum(miss.tokens or 0 for miss in known)
+        said.append(f"prompt cache missed in {counted(len(known), 'request')}, about {tokens:,} tokens: {named}")
+    if unknown := len(misses) - len(known):
+        said.append(f"the server could not compare {counted(unknown, 'request')} with the one before")
+    return "; ".join(said)

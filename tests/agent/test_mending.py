@@ -170,3 +170,12 @@ async def test_what_a_model_gives_at_most_may_be_cut_short_by_a_full_window(tmp_
         turn = await here.turn()
         assert turn.codes[1:] == [TransitionCode.REACTIVE_COMPACT_RETRY, TransitionCode.COMPLETED]
         assert turn.end.answer == ANSWER
+
+
+async def test_a_server_that_takes_no_diagnostics_is_not_asked_again_why_the_cache_missed(tmp_path: Path) -> None:
+    refusal = fails(400, message='"diagnostics: Extra inputs are not permitted"')
+    async with stage(tmp_path, refusal + says(ANSWER) + says("Good.")) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        assert (await here.turn("And?")).end.answer == "Good."
+        assert ["diagnostics" in body for body in here.bodies] == [True, False, False]
+        assert all("cache_control" in str(body["system"]) for body in here.bodies)

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,18 +20,23 @@ from harness.events import (
     MessageAdded,
     PlanReminded,
     PromptListsRead,
+    ReplyReceived,
     RequestSent,
     ThinkingOmitted,
     TransitionCode,
 )
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import read
+from harness.model import prices
 from harness.practice.replies import Part, ScriptedReply, Text, ToolUse
 from harness.practice.requests import Purpose, purpose
 from harness.practice.rules import ServerRules
 from harness.practice.server import PracticeServer
 from harness.session import Nobody, Opening, Session, open_session
 from harness.settings import Loaded
+from harness.ui.command_results import Say
+from harness.ui.commands import COMMANDS
+from harness.ui.lines import line_of
 from tests.agent.stage import Played, check_requests, played, settings_of
 from tests.whole import stride
 
@@ -207,6 +213,77 @@ async def test_a_session_resumed_after_any_event_sends_all_that_was_said_unchang
             assert json.dumps(sent[: len(said)]) == json.dumps(said), f"after event {number}"
             if any(isinstance(event, RequestSent) for event in events):
                 assert json.dumps([body["tools"], body["system"]]) == json.dumps([first["tools"], first["system"]])
+
+
+async def begun(loaded: Loaded) -> Path:
+    """A session of two turns; its journal."""
+    async with await open_session(loaded, Nobody()) as session:
+        for number in (1, 2):
+            await turn(session, number)
+        return session.path
+
+
+async def test_changed_instructions_leave_out_the_thinking_and_are_reported(tmp_path: Path) -> None:
+    async with serving() as server:
+        loaded = fresh(tmp_path / "here", server)
+        await begun(loaded)
+        (loaded.settings.workspace / "AGENTS.md").write_text("Write long sentences.\n")
+        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+            (omitted,) = (await played(session.run("Turn 6: go on."))).of(ThinkingOmitted)
+            assert str(line_of(omitted)).endswith(
+                "left out from here on: changed since the last request: system prompt"
+            )
+            cost = COMMANDS["cost"].run(session, "")
+            assert isinstance(cost, Say)
+            assert re.search(r"missed in 1 request, about [\d,]{5,} tokens: the system prompt changed \(1\)", cost.text)
+            assert not (await played(session.run("Turn 6: and now?"))).of(ThinkingOmitted)
+        assert [json.dumps(request.body).count('"type": "thinking"') for request in server.requests[-2:]] == [0, 1]
+        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+            assert not (await played(session.run("Turn 6: again."))).of(ThinkingOmitted)
+            assert [miss.reason for miss in session.cache_misses] == ["system_changed"]
+        assert json.dumps(server.requests[-1].body).count('"type": "thinking"') == 2
+
+
+async def test_a_journal_of_an_earlier_version_is_sent_without_thinking(tmp_path: Path) -> None:
+    async with serving() as server:
+        loaded = fresh(tmp_path / "here", server)
+        path = await begun(loaded)
+        kept = [json.loads(line) for line in path.read_bytes().splitlines()]
+        older = [{name: value for name, value in data.items() if "_digest" not in name} for data in kept]
+        path.write_text("".join(f"{json.dumps(data)}\n" for data in older if data["type"] != "prompt_lists_read"))
+        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+            assert len((await played(session.run("Turn 6: go on."))).of(ThinkingOmitted)) == 1
+        assert "thinking" not in json.dumps(server.requests[-1].body["messages"])
+
+
+async def test_skills_that_changed_between_two_sessions_are_told_once_beside_a_prompt(tmp_path: Path) -> None:
+    async with serving() as server:
+        loaded = fresh(tmp_path / "here", server)
+        await begun(loaded)
+        skill = loaded.settings.workspace / ".harness" / "skills" / "release" / "SKILL.md"
+        skill.write_text(SKILL.replace("How a release is made", "How it is done now"))
+        for number in (3, 4):
+            async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+                await turn(session, number)
+    first, last = bodies(server)[0], bodies(server)[-1]
+    assert json.loads(first)["system"] == json.loads(last)["system"]
+    assert last.count("How it is done now") == 1
+
+
+async def test_system_prompt_and_tools_are_kept_for_an_hour_where_that_is_set(tmp_path: Path) -> None:
+    async with serving() as server:
+        loaded = fresh(tmp_path / "here", server)
+        settings = loaded.settings.model_copy(update={"cache_ttl": "1h"})
+        async with await open_session(replace(loaded, settings=settings), Nobody()) as session:
+            done = await played(session.run("Turn 6: go on."))
+            (usage,) = [event.usage for event in done.of(ReplyReceived)]
+            price = prices.price_of([MODEL])
+            assert price is not None
+            assert 1_024 < usage.cache_creation_1h < usage.cache_creation
+            dear = usage.cache_creation_1h * (price.cache_write_1h - price.cache_write_5m) * price.input / 1e6
+            cheap = price.cost(replace(usage, cache_creation_1h=0))
+            assert cheap is not None
+            assert session.spend.cost_usd == pytest.approx(cheap + dear)
 
 
 def history_after(events: Sequence[Event]) -> list[Message]:

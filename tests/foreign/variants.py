@@ -321,6 +321,8 @@ PASSING = (
     _then_good(
         _fastapi(("messages.0.content.0.cache_control", NOT_PERMITTED)), name="no cache marks, in the words of FastAPI"
     ),
+    _then_good(_error("400 Bad Request", f"diagnostics: {NOT_PERMITTED}"), name="no diagnostics"),
+    _then_good(_fastapi(("diagnostics", NOT_PERMITTED)), name="no diagnostics, in the words of FastAPI"),
     Variant("an empty reply once", (streamed(ASKING), streamed(body_of(_nothing())), streamed(ANSWERING)), requests=3),
     Variant("cut by 'length'", (streamed(body_of(answering(ANSWER[:9], "length"))), streamed(ANSWERING)), ran=()),
 )

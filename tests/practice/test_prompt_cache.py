@@ -216,3 +216,40 @@ async def test_counts_of_a_script_stand_and_the_automatic_breakpoint_is_the_last
     assert (scripted["input_tokens"], scripted["cache_read_input_tokens"]) == (5, 0)
     assert (second["input_tokens"], second["cache_creation_input_tokens"]) == (0, 0)
     assert second["cache_read_input_tokens"] == third["cache_read_input_tokens"] > 1_024
+
+
+@pytest.mark.anyio
+async def test_the_sdk_is_told_what_changed_since_the_request_before() -> None:
+    tools = [{"name": "look", "description": "", "input_schema": {"type": "object"}}]
+    first: Any = {"role": "user", "content": "hello"}
+    later: list[Any] = [first, {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "and?"}]
+    usual = {"model": "practice-1", "max_tokens": 100, "system": SYSTEM, "tools": tools, "messages": later}
+    async with (
+        PracticeServer(Improviser()) as server,
+        AsyncAnthropic(base_url=server.base_url, api_key="key", max_retries=0) as client,
+    ):
+
+        async def told(previous: str | None, **changes: Any) -> tuple[str, str, int]:
+            fields: Any = usual | {"diagnostics": {"previous_message_id": previous}} | changes
+            message = await client.messages.create(**fields)
+            reason = message.diagnostics.cache_miss_reason if message.diagnostics else None
+            return message.id, getattr(reason, "type", ""), getattr(reason, "cache_missed_input_tokens", 0)
+
+        id, *nothing = await told(None, messages=[first])
+        assert nothing == ["", 0]
+        assert (await told(id))[1:] == ("", 0)
+        size = (await told(id, model="claude-sonnet-4-6"))[2]
+        assert size > 1_024
+        changed = [SYSTEM[0] | {"text": f"{LONG}!"}]
+        for changes, reason, missed in (
+            ({"model": "claude-sonnet-4-6"}, "model_changed", 0),
+            ({"system": changed}, "system_changed", size),
+            ({"tools": []}, "tools_changed", size),
+            ({"tool_choice": {"type": "none"}}, "unavailable", 0),
+            ({"messages": later[2:]}, "messages_changed", 0),
+        ):
+            assert (await told(id, **changes))[1:] == (reason, missed), changes
+        assert (await told("msg_of_another_day"))[1:] == ("previous_message_not_found", 0)
+        silent: Any = usual
+        unknown = (await client.messages.create(**silent)).id
+        assert (await told(unknown))[1] == "previous_message_not_found"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import BudgetReached, SpendChanged, TurnEnded, Usage
+from harness.events import BudgetReached, CacheMissed, SpendChanged, TurnEnded, Usage
 from harness.executor.asker import Nobody
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -14,7 +14,7 @@ from harness.ui.app.status_facts import status_of
 from harness.ui.command_results import Say
 from harness.ui.commands import run_command
 from harness.ui.headless import result
-from harness.ui.lines import line_of, priced
+from harness.ui.lines import cache_miss_line, line_of, priced
 from harness.ui.outcomes import ending_line
 from harness.ui.panel.folding import PanelFold
 from harness.ui.panel.model_lines import spent
@@ -88,3 +88,12 @@ def test_an_amount_without_unpriced_requests_is_the_amount() -> None:
 
 def test_an_old_journal_without_the_count_is_read_as_priced() -> None:
     assert SpendChanged(1, Usage(), 0.5, Usage(), 0.0).unpriced == 0
+
+
+def test_cache_misses_are_one_line_by_reason() -> None:
+    missed = [CacheMissed("messages_changed", 1_200), CacheMissed("tools_changed", 300, "summary")]
+    assert cache_miss_line(()) == ""
+    assert cache_miss_line([*missed, CacheMissed("messages_changed", 500), CacheMissed("unavailable", None)]) == (
+        "prompt cache missed in 3 requests, about 2,000 tokens: earlier messages changed (2), the tools changed (1); "
+        "the server could not compare 1 request with the one before"
+    )
