@@ -36,8 +36,10 @@ from harness.conversation import Conversation, ignore
 from harness.crew import Crew
 from harness.errors import HarnessError
 from harness.events import (
+    OWN_EFFORT,
     Block,
     CutCall,
+    Effort,
     Event,
     Fault,
     FaultKind,
@@ -256,7 +258,7 @@ class Agent:
         """Forget the conversation. The journal keeps it."""
         self.conversation.replace((), "clear")
         self.attached.clear()
-        self._calls.forget_sizes()
+        self._calls.forget_conversation()
 
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on. Raises SettingsError for one without a price under a cost budget."""
@@ -265,6 +267,31 @@ class Agent:
         self.conversation.emit(SettingChanged("model", model))
         self._executor.use_model(model)
         self.model = model
+
+    @property
+    def effort(self) -> Effort | None:
+        """What the model is wanted to put into its replies from the next turn on; None: what is its own."""
+        return self._calls.effort
+
+    @property
+    def efforts(self) -> tuple[Effort, ...] | None:
+        """The levels that the model takes, the least first; None: not known."""
+        return self._shared.catalogue.card(self.model).efforts
+
+    def effort_of(self, model: str) -> Effort | None:
+        """What another model is wanted to put into its replies when it works for this agent; None: what is its own."""
+        return self._shared.catalogue.card(model).effort(self.effort)
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next turn on; None: the model's own. It never changes within a turn: the
+        prompt cache and the thinking of the conversation are bound to it.
+
+        Raises HarnessError for one that the model does not take.
+        """
+        if effort is not None and (problem := self._shared.catalogue.card(self.model).effort_problem(effort)):
+            raise HarnessError(f"{problem}.")
+        self.conversation.emit(SettingChanged("effort", effort or OWN_EFFORT))
+        self._calls.effort = effort
 
     def set_permission_mode(self, mode: Mode) -> None:
         """Decide tool calls by another mode from the next one on, also those of a turn that runs."""

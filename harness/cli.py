@@ -99,6 +99,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "max_concurrent": namespace.max_concurrent,
         "max_queue_size": namespace.max_queue_size,
         "max_budget_usd": namespace.max_budget_usd,
+        "effort": namespace.effort,
         "permission_mode": "yolo" if namespace.yolo else None,
         "plain": namespace.plain or None,
         "debug": namespace.debug or None,
@@ -134,6 +135,7 @@ def agent_parser() -> "ArgumentParser":
         help="a model to turn to when it is overloaded or declines; up to 3",
     )
     add("--endpoint", metavar="NAME", help="who serves the model: anthropic, bedrock, vertex or foundry")
+    add("--effort", metavar="LEVEL", help="how much the model thinks: low, medium, high, xhigh or max")
     add("-c", "--continue", action="store_true", dest="go_on", help="go on with the latest session of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="go on with a session; without ID: choose one")
     add("--fork-session", action="store_true", help="with -c or -r: go on in a copy")

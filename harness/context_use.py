@@ -8,11 +8,13 @@ from harness.conversation import Conversation
 from harness.events import Block, Message
 from harness.executor.model_calls import ModelCalls
 from harness.journal import Shortenings
+from harness.model.media import MEDIA_TYPES, nested
 from harness.recovery import RecoveryLimits
 from harness.recovery.compaction import Thresholds, thresholds
 
 SYSTEM, TOOLS = "system prompt", "tool schemas"
 PROMPTS, REPLIES, RESULTS, DRAINED = "prompts", "replies", "tool results", "drained results"
+MEDIA = "images and PDF"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +89,19 @@ def parts_of_request(
         estimate: its size in tokens of the model.
         count: counted tokens of a message.
     """
-    counted = dict.fromkeys((PROMPTS, REPLIES, RESULTS, DRAINED), 0)
+    counted = dict.fromkeys((PROMPTS, MEDIA, REPLIES, RESULTS, DRAINED), 0)
     number = dict.fromkeys(counted, 0)
     for message in messages:
         blocks: dict[str, list[Block]] = {}
         for block in message.content:
-            blocks.setdefault(_kind(message, block, drained), []).append(block)
+            media = [part for part in nested(block) if part.get("type") in MEDIA_TYPES]
+            text = {**block, "content": [part for part in nested(block) if part not in media]} if media else block
+            blocks.setdefault(_kind(message, text, drained), []).append(text)
+            for part in media:
+                blocks.setdefault(MEDIA, []).append(part)
         for kind, some in blocks.items():
             counted[kind] += count(Message(message.role, tuple(some)))
-            number[kind] += len(some) if kind in (RESULTS, DRAINED) else 1
+            number[kind] += len(some) if kind in (RESULTS, DRAINED, MEDIA) else 1
     rest = max(0, together - system - sum(counted.values()))
     sizes = {SYSTEM: system, TOOLS: rest, **counted}
     numbers = {SYSTEM: None, TOOLS: None, **number}
@@ -104,6 +110,8 @@ def parts_of_request(
 
 
 def _kind(message: Message, block: Block, drained: AbstractSet[str]) -> str:
+    if block.get("type") in MEDIA_TYPES:
+        return MEDIA
     if block.get("type") == "tool_result":
         return DRAINED if block.get("tool_use_id") in drained else RESULTS
     return PROMPTS if message.role == "user" else REPLIES

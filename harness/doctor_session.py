@@ -19,7 +19,7 @@ from harness.assembly import (
     skills_for,
     tools_for,
 )
-from harness.definitions import Origin, usable
+from harness.definitions import AgentFile, Origin, usable
 from harness.errors import HarnessError
 from harness.granting import Granting
 from harness.instructions import NAME, read_instructions
@@ -96,7 +96,13 @@ def _agents(loaded: Loaded, tell: Tell) -> str:
     skills, memory = skills_for(settings), memory_for(settings, session="")
     found = usable(agents_for(settings), [tool.name for tool in tools_for(settings, None, skills, memory)])
     _tell_problems(((problem.file, problem.text) for problem in found.problems), tell)
-    return _named((f"{one.name}{f' ({one.model})' if one.model else ''}", one.origin) for one in found.agents)
+    return _named((f"{one.name}{_chosen(one)}", one.origin) for one in found.agents)
+
+
+def _chosen(agent: AgentFile) -> str:
+    """The model and the effort that the file of an agent names."""
+    named = ", ".join((*([agent.model] if agent.model else []), *([f"effort {agent.effort}"] if agent.effort else [])))
+    return f" ({named})" if named else ""
 
 
 def _memory(loaded: Loaded, tell: Tell) -> str:

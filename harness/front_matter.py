@@ -27,6 +27,8 @@ class FrontMatter:
     """What is wrong with it, without a full stop at the end; a line is counted from the top of the file."""
     lost: Mapping[str, int] = field(default_factory=dict)
     """The lines of keys that are there, were wanted as written and have no value that could be read."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The lines of all keys that are there and were wanted as written."""
 
 
 def front_matter(text: str, keys: Collection[str] = KEYS, as_written: Collection[str] = ()) -> FrontMatter:
@@ -57,7 +59,7 @@ def front_matter(text: str, keys: Collection[str] = KEYS, as_written: Collection
     if not as_written or any(key in line for key in rest for line in head):
         values |= dict(_values(head, rest, as_written, problems))
     lost = {key: line for key, line in there.items() if key not in values}
-    return FrontMatter(values, body, tuple(problems), lost)
+    return FrontMatter(values, body, tuple(problems), lost, there)
 
 
 def _lines_as_written(head: list[str], keys: Collection[str]) -> dict[str, str]:

@@ -82,7 +82,7 @@ class Hiring:
             if kept is not None:
                 undo.callback(kept.close)
             conversation = self._conversation(kept, order)
-            settings = self._settings(conversation.spend.cost_usd, order.model)
+            settings = self._settings(conversation.spend.cost_usd, order)
             own = {tool.name for tool in employer.own_tools}
             agent = type(employer)(
                 settings,
@@ -107,13 +107,15 @@ class Hiring:
             undo.pop_all()
         return Hired(agent, kept, self._warn)
 
-    def _settings(self, spent_usd: float, model: str) -> Settings:
-        """Those of the employer, with the limits of one task and its `model`, if it has one; it has cost `spent_usd` in
-        tasks before this one."""
+    def _settings(self, spent_usd: float, order: Order) -> Settings:
+        """Those of the employer, with the limits of one task, and with the model and the effort of the order, if it has
+        them; it has cost `spent_usd` in tasks before this one."""
         own = self._employer.settings
+        model = order.model or self._employer.model
         budget = None if own.agent_budget_usd is None else own.agent_budget_usd + spent_usd
         changes = {
-            "model": model or self._employer.model,
+            "model": model,
+            "effort": order.effort or self._employer.effort_of(model),
             "max_turns": own.agent_turns,
             "max_budget_usd": budget,
             "token_budget": None,

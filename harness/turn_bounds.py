@@ -5,7 +5,7 @@ import asyncio
 from harness import skills
 from harness.clock import Clock
 from harness.conversation import Conversation
-from harness.events import ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
+from harness.events import Block, ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
 from harness.executor.facts import Facts
 from harness.executor.turn import Turn
 from harness.executor.words import sendable
@@ -52,6 +52,8 @@ class TurnBounds:
         if parts.executor.asked_last != model:
             say.emit(ModelSwitched(parts.executor.asked_last, model, "a new turn begins"))
             parts.executor.use_model(model)
+        if problem := parts.calls.effort_problem(model):
+            say.emit(Notice("warning", problem))
         fallbacks = tuple(other for other in self._fallbacks if other != model)
         state = parts.executor.fresh_state(model, fallbacks)
         return Turn(say.turn, state, self._clock.now(), say.spend, say.step)
@@ -66,9 +68,10 @@ class TurnBounds:
         if text is not None:
             facts = self._facts.new(say.messages)
             memories = await self._memory_news()
-            texts = (facts, memories, *self.attached.values(), heard.context, sendable(heard.prompt))
+            beside = _texts(facts, memories, *self.attached.values(), heard.context)
             self.attached.clear()
-            say.add("user", [{"type": "text", "text": text} for text in texts if text], Origin.PROMPT)
+            files = await self._parts.attachments.of(heard.prompt, signals.interrupt)
+            say.add("user", (*beside, *files, *_texts(sendable(heard.prompt))), Origin.PROMPT)
         self.deliver()
         return None
 
@@ -121,3 +124,7 @@ class TurnBounds:
             return
         for text in self._parts.shared.news():
             self._conversation.emit(Notice("warning", text))
+
+
+def _texts(*texts: str) -> tuple[Block, ...]:
+    return tuple({"type": "text", "text": text} for text in texts if text)

@@ -27,6 +27,7 @@ from harness.escape.observations import Poll
 from harness.escape.orchestrator import Orchestrator
 from harness.events import PromptListsRead
 from harness.executor.asker import Asker
+from harness.executor.attachments import Attachments
 from harness.executor.behaviour import Behaviour
 from harness.executor.carrying import Executor
 from harness.executor.cost_budget import BudgetNotices, require_prices
@@ -83,6 +84,7 @@ class Parts:
     labels: Labels
     tools: ToolCalls
     hooking: Hooking
+    attachments: Attachments
     own_commands: OwnCommands
     executor: Executor
     escaping: Escaping
@@ -149,6 +151,7 @@ def wired(
         tools=toolbox.specs(),
         endpoints=shared.endpoints,
         retries=shared.retries,
+        effort=settings.effort,
         web=lambda: web_access(settings, standard if hired else None, tool_calls.only),
     )
     numbers = policies.breakers or dispatch_limits(settings)
@@ -181,6 +184,7 @@ def wired(
         log=log,
         remember=shared.granting.remember,
     )
+    attachments = Attachments(tool_calls, conversation, settings.workspace)
     own_commands = OwnCommands(
         conversation,
         signals,
@@ -227,6 +231,7 @@ def wired(
         labels=labels,
         tools=tool_calls,
         hooking=hooking,
+        attachments=attachments,
         own_commands=own_commands,
         executor=executor,
         escaping=escaping,

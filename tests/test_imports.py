@@ -30,6 +30,7 @@ GROUND = {
     "threads",
     "front_matter",
     "toml_places",
+    "media",
 }
 """Small values that every room may know."""
 POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
@@ -93,6 +94,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "threads": {"events"},
     "front_matter": {"events"},
     "toml_places": {"events"},
+    "media": {"events"},
     "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
     "breakers": {"events"},
     "escape": {"events"},
@@ -126,7 +128,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""
 
-HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
+HEAVY = {"PIL", "anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
 SCREEN = ("ui/app/", "ui/panel/", "ui/transcript/", "ui/learning/screen/", "ui/serving/driver.py")
 """What draws: loaded with the screen and not before, so that textual may stand at its top."""

@@ -1,13 +1,13 @@
 """What files define for a session: slash commands and kinds of agents, those of other programs included.
 
 A project goes before the user, and a folder `.harness` before `.agents` and `.claude`. The files are text for a model:
-they allow nothing. What a project's file would make the session spend, its choice of a model, waits for the user's
-trust in the folder.
+they allow nothing. What a project's file would make the session spend, its choice of a model or an effort, waits for
+the user's trust in the folder.
 """
 
 from harness.definitions.agents import AgentFile, Agents, discover_agents, usable
 from harness.definitions.commands import CommandFile, Commands, discover_commands
-from harness.definitions.files import ModelClaim, model_claims
+from harness.definitions.files import CostClaim, cost_claims
 from harness.definitions.places import Origin, Place, Problem, places
 from harness.definitions.tool_names import tools_named
 
@@ -16,13 +16,13 @@ __all__ = [
     "Agents",
     "CommandFile",
     "Commands",
-    "ModelClaim",
+    "CostClaim",
     "Origin",
     "Place",
     "Problem",
+    "cost_claims",
     "discover_agents",
     "discover_commands",
-    "model_claims",
     "places",
     "tools_named",
     "usable",

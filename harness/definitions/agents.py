@@ -1,16 +1,17 @@
-"""Agents that files define: a prompt, the tools and the model of a subagent."""
+"""Agents that files define: a prompt, the tools, the model and the effort of a subagent."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.definitions.files import NAME, MarkdownFile, markdown_files
+from harness.definitions.files import INHERITED, NAME, MarkdownFile, markdown_files
 from harness.definitions.places import Origin, Place, Problem
 from harness.definitions.tool_names import tools_named
+from harness.events import Effort
 
-KEYS = ("name", "model", "tools", "disallowedTools")
+KEYS = ("name", "model", "effort", "tools", "disallowedTools")
 """Read besides the description."""
-TRUST = "waits for your trust in this folder; the model of the session is used"
+TRUST = "waits for your trust in this folder; {} of the session is used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class AgentFile:
     """A list of tools that it does not get."""
     origin: Origin
     file: Path
+    effort: Effort | None = None
+    """None: that of the session."""
     given: tuple[str, ...] = ()
     """Its tools by their names here, once `usable` has looked at them."""
 
@@ -50,7 +53,7 @@ class Agents:
 def discover_agents(places: Iterable[Place], *, trusted: bool) -> Agents:
     """Read the agents of all places; of two with one name that of the later place counts, which is told.
 
-    `trusted`: the files of the project may choose models. Never raises for what is on the disk.
+    `trusted`: the files of the project may choose models and efforts. Never raises for what is on the disk.
     """
     found: dict[str, AgentFile] = {}
     problems: list[Problem] = []
@@ -60,9 +63,8 @@ def discover_agents(places: Iterable[Place], *, trusted: bool) -> Agents:
             agent = _agent(file, problems)
             if agent is None:
                 continue
-            if agent.model and place.origin is Origin.PROJECT and not trusted:
-                problems.append(Problem(agent.file, f"names the model {agent.model}, which {TRUST}"))
-                agent = replace(agent, model="")
+            if place.origin is Origin.PROJECT and not trusted:
+                agent = _without_choices(agent, problems)
             if (first := here.setdefault(agent.name, agent)) is not agent:
                 problems.append(Problem(agent.file, f"is left out: {first.file} is called {agent.name} as well"))
         for name, agent in here.items():
@@ -97,6 +99,26 @@ def usable(found: Agents, available: Collection[str]) -> Agents:
     return Agents(tuple(kept), tuple(problems))
 
 
+def _without_choices(agent: AgentFile, problems: list[Problem]) -> AgentFile:
+    """The agent as it is in a folder that is not trusted: what it costs is not chosen there."""
+    if agent.model:
+        problems.append(Problem(agent.file, f"names the model {agent.model}, which {TRUST.format('the model')}"))
+    if agent.effort is not None:
+        problems.append(Problem(agent.file, f"names the effort {agent.effort}, which {TRUST.format('the effort')}"))
+    return replace(agent, model="", effort=None)
+
+
+def _effort(file: MarkdownFile, problems: list[Problem]) -> Effort | None:
+    """The effort that a file names; one that there is not is left out."""
+    named, line = file.parts.values.get("effort", ""), file.parts.lines.get("effort")
+    if not file.effort and line is not None and named.lower() not in INHERITED:
+        there = ", ".join(Effort)
+        problems.append(
+            Problem(file.path, f"line {line}: {named[:80]!r} is no effort and is left out; there are {there}")
+        )
+    return file.effort or None
+
+
 def _agent(file: MarkdownFile, problems: list[Problem]) -> AgentFile | None:
     values, body = file.parts.values, file.parts.body
     problems.extend(Problem(file.path, text) for text in file.parts.problems)
@@ -117,4 +139,5 @@ def _agent(file: MarkdownFile, problems: list[Problem]) -> AgentFile | None:
         problems.append(Problem(file.path, "is left out: it has no name of letters, digits, - _ . and at most 64"))
         return None
     tools, refused = values.get("tools"), values.get("disallowedTools", "")
-    return AgentFile(name, description, body, file.model, tools, refused, file.place.origin, file.path)
+    effort = _effort(file, problems)
+    return AgentFile(name, description, body, file.model, tools, refused, file.place.origin, file.path, effort)

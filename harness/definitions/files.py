@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from harness.definitions.places import Origin, Place, Problem, text_of
+from harness.events import Effort
 from harness.front_matter import FENCE, FrontMatter, front_matter
 
 NAME = re.compile(r"\w[\w.-]{0,63}(?::\w[\w.-]{0,63}){0,3}")
@@ -40,13 +42,20 @@ class MarkdownFile:
         named = self.parts.values.get("model", "")
         return named if MODEL.fullmatch(named) and named.lower() not in INHERITED else ""
 
+    @property
+    def effort(self) -> Effort | Literal[""]:
+        """The effort that it names; empty: that of the session."""
+        named = self.parts.values.get("effort", "").lower()
+        return Effort(named) if named in set(Effort) else ""
+
 
 @dataclass(frozen=True, slots=True)
-class ModelClaim:
-    """A model that a file of a project names."""
+class CostClaim:
+    """A model or an effort that a file of a project names."""
 
     file: Path
-    model: str
+    key: str
+    value: str
 
 
 def markdown_files(
@@ -77,11 +86,14 @@ def markdown_files(
         yield MarkdownFile(path, path.relative_to(place.folder).with_suffix(""), place, parts)
 
 
-def model_claims(places: Collection[Place]) -> tuple[ModelClaim, ...]:
-    """The models that the files of a project name."""
+def cost_claims(places: Collection[Place], keys: Collection[str] = ("model", "effort")) -> tuple[CostClaim, ...]:
+    """The models and efforts that the files of a project name, as far as they are among `keys`."""
     of_project = (place for place in places if place.origin is Origin.PROJECT)
-    files = (file for place in of_project for file in markdown_files(place, ("model",), [], ()))
-    return tuple(ModelClaim(file.path, file.model) for file in files if file.model)
+    files = (file for place in of_project for file in markdown_files(place, keys, [], ()))
+    claims = (
+        CostClaim(file.path, *named) for file in files for named in (("model", file.model), ("effort", file.effort))
+    )
+    return tuple(claim for claim in claims if claim.value)
 
 
 def _paths(folder: Path) -> Iterator[Path]:

@@ -146,10 +146,13 @@ from harness.events.health import (
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.values import (
+    ATTACHMENT,
     OWN_COMMAND,
+    OWN_EFFORT,
     Block,
     CacheMiss,
     CutCall,
+    Effort,
     Fault,
     FaultKind,
     Json,
@@ -168,7 +171,9 @@ from harness.events.values import (
 from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
 
 __all__ = [
+    "ATTACHMENT",
     "OWN_COMMAND",
+    "OWN_EFFORT",
     "AgentCreated",
     "AgentEnd",
     "AgentEnded",
@@ -209,6 +214,7 @@ __all__ = [
     "Dispatched",
     "Done",
     "DropReason",
+    "Effort",
     "Ending",
     "ErrorClass",
     "EscapeSet",

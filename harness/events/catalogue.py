@@ -40,6 +40,8 @@ class SessionStarted(Event):
     practice: bool
     """True: the built-in rule-based practice model answers."""
     forked_from: str | None = None
+    effort: str = ""
+    """What the model is to put into its replies; empty: what is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class SessionResumed(Event):
     """Lines of the journal that could not be read (recovery K1)."""
     interrupted: bool = False
     """The last turn had begun and never ended (recovery K3)."""
+    effort: str = ""
 
 
 @dataclass(frozen=True, slots=True)

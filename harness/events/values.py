@@ -125,6 +125,23 @@ class FaultKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+OWN_EFFORT = "default"
+"""In the place of an effort: the model goes by its own."""
+
+
+class Effort(StrEnum):
+    """How much a model puts into a reply (`output_config.effort`), from the least to the most.
+
+    Which of them a model takes is in its card (https://platform.claude.com/docs/en/build-with-claude/effort).
+    """
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A tool call that may be run: its block was closed and its input is a whole JSON object (api R18)."""
@@ -276,6 +293,8 @@ class TransitionCode(StrEnum):
 
 OWN_COMMAND = "shell-"
 """Begins the call ids of commands that the person ran; a number follows."""
+ATTACHMENT = "attach-"
+"""Begins the ids of calls that read a file which a prompt names; the turn and a number follow."""
 
 
 class Origin(StrEnum):

@@ -162,7 +162,8 @@ class Executor:
         """The state in which something begins on `model`; what is known of the models goes on."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
         raises = MappingProxyType(dict(self._conversation.raised_caps))
-        return TurnState(model, fallbacks, endpoints, raises=raises, attended=self._limits.interactive)
+        attended = self._limits.interactive
+        return TurnState(model, fallbacks, endpoints, raises=raises, effort=self._calls.effort, attended=attended)
 
     async def pause(self, turn: Turn) -> None:
         """Wait for the retry that was decided, if one was; the person may want another model instead."""

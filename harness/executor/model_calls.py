@@ -12,6 +12,7 @@ from harness.conversation import Conversation
 from harness.events import (
     Block,
     CacheMissed,
+    Effort,
     Fault,
     FaultKind,
     FaultOccurred,
@@ -30,7 +31,7 @@ from harness.executor.shared_retries import SharedRetries
 from harness.executor.shown_reply import ShownReply
 from harness.executor.waiting import Signals
 from harness.model import history, prompt
-from harness.model.catalogue import Catalogue
+from harness.model.catalogue import Catalogue, ModelCard
 from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.digest import digest_of
@@ -70,6 +71,7 @@ class ModelCalls:
         tools: tuple[Json, ...],
         endpoints: SharedEndpoints | None = None,
         retries: SharedRetries | None = None,
+        effort: Effort | None = None,
         web: Callable[[], WebAccess] = lambda: NO_WEB,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -80,6 +82,7 @@ class ModelCalls:
             tools: the tools as the API wants them.
             endpoints: how the models are, as far as other agents have found out.
             retries: the retry budget that it shares with other agents.
+            effort: what the user wants of the model; None: its own.
             web: what the model may use of the web in the next request.
             chance: a random number in [0, 1), for jitter.
         """
@@ -99,6 +102,11 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
+        self.effort = effort
+        """What the user wants of the model from the next turn on; None: its own."""
+        self._effort_told: tuple[str, Effort] | None = None
+        self._thinking: dict[str, Json | None] = {}
+        """What is said about thinking to each model, constant in a conversation: the prompt cache goes by it."""
         self._web = web
         self.answer_format: Json | None = None
         """The output format of replies in turns; None: any text."""
@@ -120,7 +128,7 @@ class ModelCalls:
             window=card.window,
             max_output=card.max_output,
             thinks=card.thinks,
-            takes_effort=card.takes_effort,
+            takes_effort=card.lowers_effort,
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
             shared_retries=self._retries.left,
@@ -156,6 +164,21 @@ class ModelCalls:
     def saved(self, model: str, before: Message, after: Message) -> int:
         """Tokens of `model` that a request becomes smaller by with `after` in the place of `before`."""
         return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
+
+    def effort_problem(self, model: str) -> str:
+        """Why `model` is not asked for the effort that the user wants; empty: it is, or this was said last."""
+        if self.effort is None or self._effort_told == (model, self.effort):
+            return ""
+        self._effort_told = (model, self.effort)
+        problem = self._catalogue.card(model).effort_problem(self.effort)
+        return problem and f"{problem}; requests to it go out without one"
+
+    def _thinking_of(self, card: ModelCard) -> Json | None:
+        return self._thinking.setdefault(card.id, card.thinking_parameter)
+
+    def _effort_of(self, card: ModelCard, state: TurnState) -> Effort | None:
+        lowered = state.low_effort and card.lowers_effort
+        return Effort.LOW if lowered else card.effort(state.effort)
 
     async def ask(
         self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
@@ -204,11 +227,11 @@ class ModelCalls:
         emit = self._conversation.emit
         counted = self.counted(messages)
         estimate = self._estimator.estimate(state.model, counted)
-        window = self._catalogue.card(state.model).window
+        card = self._catalogue.card(state.model)
         purpose: Literal["summary", "turn"] = "summary" if summary else "turn"
         tools = self._sent_tools(state.model)
         digests = digest_of(self.system), digest_of(tools)
-        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, window, *digests))
+        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, card.window, *digests))
         request = ModelRequest(
             model=state.model,
             max_tokens=cap,
@@ -218,7 +241,8 @@ class ModelCalls:
             estimated_tokens=estimate,
             answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
             previous_message=self._conversation.message_id,
-            effort="low" if state.low_effort and self._catalogue.card(state.model).takes_effort else None,
+            thinking=self._thinking_of(card),
+            effort=self._effort_of(card, state),
         )
         signals.reconnect.clear()
         signals.other_model.clear()
@@ -306,6 +330,11 @@ class ModelCalls:
     def throw_away(self, model: str, reply: Reply) -> None:
         """A whole reply that was paid for does not count after all."""
         self._conversation.wasted(reply.usage, self._catalogue.cost(model, reply.usage))
+
+    def forget_conversation(self) -> None:
+        """Another conversation begins."""
+        self._thinking.clear()
+        self.forget_sizes()
 
     def forget_sizes(self) -> None:
         """The history was replaced or the model changed: the last measured size says nothing any more."""

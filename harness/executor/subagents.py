@@ -247,6 +247,7 @@ class Subagents:
         order = Order(
             *(known.agent, task.tools, OnBehalf(self._asker, known.agent), known.begun, known.messages),
             model=model_named(kind.model) if kind and kind.model else "",
+            effort=kind.effort if kind else None,
             role=kind.prompt if kind else "",
         )
         try:

@@ -39,10 +39,12 @@ from harness.executor.waiting import unless
 from harness.hooks import Combined, in_one_line
 from harness.model import hook_texts, prompt
 from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
+from harness.permissions.disk import Disk
 from harness.processes import Processes
 from harness.secret import MASK
 from harness.threads import in_thread
 from harness.tools.arguments import ArgumentError
+from harness.tools.attachment import attachment_tool
 from harness.tools.output import fitted
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
@@ -130,6 +132,7 @@ class ToolCalls:
         self._outputs = outputs
         self._processes = processes
         self._log = log
+        self._attach = attachment_tool()
         self._limits = TimeLimits(timeout_s, lambda text: conversation.emit(Notice("warning", text)))
 
     async def answer(
@@ -160,6 +163,16 @@ class ToolCalls:
         ready = await self._admitted(call, 0, results, interrupt)
         await self._run([ready] if ready else [], results, interrupt)
         return results.get(call.id) or self._not_run()
+
+    async def attached(self, path: str, call_id: str, interrupt: asyncio.Event) -> ToolResult:
+        """Read an image or PDF that the user has named, with the permissions and hooks of read_file.
+
+        A file outside the workspace is asked about. No breaker decides or counts it: it is no call of the model.
+        """
+        results: dict[str, ToolResult] = {}
+        ready = await self._allowed(ToolCall(call_id, "read_file", {"path": path}), self._attach, results, interrupt)
+        await self._run([ready] if ready else [], results, interrupt)
+        return results.get(call_id) or self._not_run()
 
     def _not_run(self) -> ToolResult:
         why = hook_texts.STOPPED_RESULT if self._hooking.stopped else prompt.CANCELLED_RESULT
@@ -239,7 +252,7 @@ class ToolCalls:
         disk = await unless(interrupt, in_thread(partial(disk_of, self._permissions, request)))
         if disk is None:
             return None
-        request = replace(request, disk=disk)
+        request = replace(request, disk=disk, outside=self._outside(disk) if tool is self._attach else None)
         decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
@@ -279,6 +292,12 @@ class ToolCalls:
         except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
             self._ended(call, self._broken(tool, error), 0.0, results)
         return None
+
+    def _outside(self, disk: Disk) -> Path | None:
+        """The file that a call would read outside the workspace and what is kept of this session."""
+        inside = (self._workspace.root, self._outputs.resolve())
+        real = [Path(path) for places in disk.places.values() for path in places]
+        return next((path for path in real if not any(map(path.is_relative_to, inside))), None)
 
     def _tell(self, decision: Allow) -> None:
         """What the person should know about a call that runs without having been asked about."""
@@ -409,6 +428,8 @@ class ToolCalls:
             block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": text or "(no output)"}
             if result.outcome is not ToolOutcome.OK:
                 block["is_error"] = True
+            elif result.media:
+                block["content"] = [{"type": "text", "text": block["content"]}, *result.media]
             yield block
 
     def _fitted(self, answered: Sequence[tuple[str, ToolResult]]) -> list[str]:

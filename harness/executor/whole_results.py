@@ -21,7 +21,9 @@ class WholeResults:
         """The message with that result in short; None: it could not be kept on disk, so it is not taken out."""
         content = list(message.content)
         for at, block in enumerate(content):
-            if block.get("tool_use_id") == call_id:
+            if block.get("tool_use_id") == call_id and isinstance(block["content"], list):
+                content[at] = drained(block, "")
+            elif block.get("tool_use_id") == call_id:
                 if (file := self._keep(call_id, block["content"])) is None:
                     return None
                 content[at] = drained(block, str(file))

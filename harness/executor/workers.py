@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from harness.conversation import Conversation
-from harness.events import Event, Message
+from harness.events import Effort, Event, Message
 from harness.executor.asker import Asker
 
 
@@ -49,5 +49,7 @@ class Order:
     """Its history, where no journal keeps it."""
     model: str = ""
     """Who answers it; empty: the model of the one it works for."""
+    effort: Effort | None = None
+    """What it is to put into its replies; None: as the one it works for."""
     role: str = ""
     """What the file of its kind says; empty: it is of no special kind."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.events import (
     OWN_COMMAND,
+    OWN_EFFORT,
     CacheMissed,
     CompactionEnded,
     Event,
@@ -62,6 +63,8 @@ class SessionState:
     """The first prompt in one short line; empty when nothing was said yet."""
     model: str = ""
     """The model that was chosen last; a fallback that held for one turn does not count (recovery C4)."""
+    effort: str = ""
+    """The effort that was chosen last; empty: the model's own."""
     messages: tuple[Message, ...] = ()
     """The history as it stood. After a crash it may hold tool calls without results; it is repaired before it is
     sent, not here (recovery F1)."""
@@ -157,9 +160,12 @@ def _after(state: SessionState, event: Event) -> SessionState:
                 workspace=event.workspace,
                 forked_from=event.forked_from,
                 model=event.model,
+                effort=event.effort,
             )
-        case SessionResumed(model=model):
-            return replace(state, model=model)
+        case SessionResumed():
+            return replace(state, model=event.model, effort=event.effort)
+        case SettingChanged(name="effort", value=effort):
+            return replace(state, effort="" if effort == OWN_EFFORT else effort)
         case SettingChanged(name="model", value=model):
             return _resized(replace(state, model=model))
         case ModelSwitched(lasting=lasting, to_model=model):

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from harness.events import Usage
+from harness.events import Effort, Json, Usage
 from harness.model.prices import Price, price_of
 
 
 class Thinking(StrEnum):
-    """How a model takes the `thinking` parameter. The harness sends none unless it is told to."""
+    """How a model takes the `thinking` parameter."""
 
     ALWAYS = "always"
     """Adaptive and cannot be turned off."""
@@ -24,7 +24,14 @@ class Thinking(StrEnum):
     """Adaptive, or enabled with a budget."""
     MANUAL = "manual"
     """Only enabled with a budget."""
+    NONE = "none"
+    """It cannot think."""
     UNKNOWN = "unknown"
+
+
+ON_REQUEST = frozenset({Thinking.ALWAYS, Thinking.ADAPTIVE, Thinking.EITHER})
+"""Models of these kinds take `{"type": "adaptive"}`."""
+LEVELS = tuple(Effort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +45,8 @@ class ModelCard:
     thinking: Thinking = Thinking.UNKNOWN
     thinks: bool = False
     """Thinks when a request says nothing about thinking."""
-    takes_effort: bool = False
-    """Takes `output_config.effort`, and has a higher one than "low" when a request names none."""
+    efforts: tuple[Effort, ...] | None = None
+    """Levels of `output_config.effort` that it takes, the least first; empty: it takes none, None: not known."""
     takes_web: bool = True
     """Takes the server's own tools for web search and fetch, as far as is known."""
     takes_format: bool = True
@@ -47,13 +54,45 @@ class ModelCard:
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
 
+    @property
+    def lowers_effort(self) -> bool:
+        """Less effort than its own can be asked for."""
+        return Effort.LOW in (self.efforts or ())
 
-def _large(id: str, thinking: Thinking, token_ratio: float = 1.5, *, thinks: bool = True) -> ModelCard:
-    return ModelCard(id, 1_000_000, 128_000, thinking, thinks=thinks, takes_effort=True, token_ratio=token_ratio)
+    @property
+    def thinking_parameter(self) -> Json | None:
+        """What a request to it says about thinking; None: nothing.
+
+        One that thinks does so in any case. It is asked for a summary, because what it writes between tool calls is in
+        its thinking, of which newer models send nothing unless they are asked to.
+        """
+        asks = self.thinks and self.thinking in ON_REQUEST
+        return {"type": "adaptive", "display": "summarized"} if asks else None
+
+    def effort(self, wanted: Effort | None) -> Effort | None:
+        """The effort that a request to it names; None: it goes by its own. Where nothing is known, what is wanted."""
+        return wanted if self.efforts is None or wanted in self.efforts else None
+
+    def effort_problem(self, wanted: Effort) -> str:
+        """Why it cannot be asked for this effort, without a full stop; empty: it can."""
+        if self.effort(wanted) is not None:
+            return ""
+        if not self.efforts:
+            return f"{self.id} takes no effort"
+        return f"{self.id} does not take the effort {wanted}; it takes {', '.join(self.efforts)}"
 
 
-def _small(id: str) -> ModelCard:
-    return ModelCard(id, 200_000, 64_000, Thinking.MANUAL, token_ratio=1.2)
+def _large(id: str, thinking: Thinking, *, thinks: bool = True) -> ModelCard:
+    return ModelCard(id, 1_000_000, 128_000, thinking, thinks=thinks, efforts=LEVELS)
+
+
+def _of_4_6(id: str) -> ModelCard:
+    efforts = tuple(level for level in LEVELS if level is not Effort.XHIGH)
+    return ModelCard(id, 1_000_000, 128_000, Thinking.EITHER, efforts=efforts, token_ratio=1.2)
+
+
+def _small(id: str, efforts: tuple[Effort, ...] = ()) -> ModelCard:
+    return ModelCard(id, 200_000, 64_000, Thinking.MANUAL, efforts=efforts, token_ratio=1.2)
 
 
 KNOWN: tuple[ModelCard, ...] = (
@@ -67,13 +106,13 @@ KNOWN: tuple[ModelCard, ...] = (
     _large("claude-sonnet-5", Thinking.ADAPTIVE),
     _large("claude-opus-4-8", Thinking.ADAPTIVE, thinks=False),
     _large("claude-opus-4-7", Thinking.ADAPTIVE, thinks=False),
-    _large("claude-opus-4-6", Thinking.EITHER, token_ratio=1.2, thinks=False),
-    _large("claude-sonnet-4-6", Thinking.EITHER, token_ratio=1.2, thinks=False),
-    _small("claude-opus-4-5"),
+    _of_4_6("claude-opus-4-6"),
+    _of_4_6("claude-sonnet-4-6"),
+    _small("claude-opus-4-5", (Effort.LOW, Effort.MEDIUM, Effort.HIGH)),
     _small("claude-sonnet-4-5"),
     _small("claude-haiku-4-5"),
     # The practice model counts with the very vocabulary that we estimate with.
-    ModelCard("practice-1", 200_000, 64_000, token_ratio=1.0),
+    ModelCard("practice-1", 200_000, 64_000, efforts=LEVELS, token_ratio=1.0),
 )
 """The models of api §5.2 and our own, newest generation first."""
 
@@ -142,6 +181,8 @@ class Catalogue:
                 window=new.window if new.window > 0 else old.window,
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
                 thinking=old.thinking if new.thinking is Thinking.UNKNOWN else new.thinking,
+                thinks=old.thinks if new.thinking is Thinking.UNKNOWN else new.thinks,
+                efforts=old.efforts if new.efforts is None else new.efforts,
                 takes_web=old.takes_web and new.takes_web,
                 takes_format=old.takes_format and new.takes_format,
             )
@@ -180,3 +221,55 @@ class Catalogue:
             return 0.0
         price = self.price(model)
         return None if price is None else price.cost(usage)
+
+
+def described_card(known: ModelCard, entry: Json) -> ModelCard:
+    """The card of a model as an object of the models endpoint describes it; what that leaves out stays as known.
+
+    A model that nobody knows and that takes adaptive thinking is asked to think, so that it is one that thinks.
+    """
+    window, max_output = entry.get("max_input_tokens"), entry.get("max_tokens")
+    capabilities = entry.get("capabilities")
+    capabilities = capabilities if isinstance(capabilities, dict) else {}
+    thinking, efforts = _thinking_of(capabilities.get("thinking")), _efforts_of(capabilities.get("effort"))
+    card = replace(
+        known,
+        window=window if isinstance(window, int) and window > 0 else known.window,
+        max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
+        efforts=known.efforts if efforts is None else efforts,
+        takes_web=known.takes_web and not _refused(capabilities.get("server_tools")),
+        takes_format=known.takes_format and not _refused(capabilities.get("structured_outputs")),
+    )
+    if thinking is Thinking.UNKNOWN:
+        return card
+    thinks = thinking in ON_REQUEST and (known.thinks or known.thinking is Thinking.UNKNOWN)
+    return replace(card, thinking=thinking, thinks=thinks)
+
+
+def _refused(capability: object) -> bool:
+    """The server says that a model has not got it; it may say nothing."""
+    return isinstance(capability, dict) and capability.get("supported") is False
+
+
+def _thinking_of(capability: object) -> Thinking:
+    types = capability.get("types") if isinstance(capability, dict) else None
+    if _refused(capability):
+        return Thinking.NONE
+    if not isinstance(types, dict):
+        return Thinking.UNKNOWN
+    adaptive, manual = _supported(types.get("adaptive")), _supported(types.get("enabled"))
+    if adaptive and not manual:
+        return Thinking.ADAPTIVE if _supported(types.get("disabled")) else Thinking.ALWAYS
+    return Thinking.EITHER if adaptive else Thinking.MANUAL if manual else Thinking.UNKNOWN
+
+
+def _efforts_of(capability: object) -> tuple[Effort, ...] | None:
+    if not isinstance(capability, dict):
+        return None
+    if capability.get("supported") is False:
+        return ()
+    return tuple(level for level in LEVELS if _supported(capability.get(level))) or None
+
+
+def _supported(capability: object) -> bool:
+    return isinstance(capability, dict) and capability.get("supported") is True

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from harness.events import Block, Event, Fault, FaultKind, Json, Message, Outcome
+from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome
 from harness.masking import SHORTEST_SECRET
 from harness.model.classify import classify
 from harness.model.endpoint import Endpoint
@@ -40,7 +40,7 @@ class ModelRequest:
     estimated_tokens: int
     """Size of the prompt in tokens; the watchdog waits longer for a long one."""
     thinking: Json | None = None
-    effort: str | None = None
+    effort: Effort | None = None
     """None: the model's own."""
     answer_format: Json | None = None
     """The form that the answer has to have; None: any."""
@@ -183,7 +183,7 @@ class ModelClient:
 
     async def models(self) -> "tuple[ModelCard, ...]":
         """The models that the endpoint offers, with its limits; nothing when it does not say or has no such list."""
-        from harness.model.catalogue import Catalogue
+        from harness.model.catalogue import Catalogue, described_card
 
         if not self._endpoint.lists_models:
             return ()
@@ -203,7 +203,8 @@ class ModelClient:
                 self._log.info("no list of models: %s", classify(error, streamed=False).message)
             return ()
         catalogue = Catalogue()
-        return tuple(_card(catalogue.card(entry["id"]), entry) for entry in listed if isinstance(entry.get("id"), str))
+        named = (entry for entry in listed if isinstance(entry.get("id"), str))
+        return tuple(described_card(catalogue.card(entry["id"]), entry) for entry in named)
 
     async def aclose(self) -> None:
         """Close all connections. Requests under way end first."""
@@ -274,21 +275,3 @@ def without_cache_marks(value: Any) -> Any:
             return [without_cache_marks(inner) for inner in value]
         case _:
             return value
-
-
-def _card(known: "ModelCard", entry: Json) -> "ModelCard":
-    window, max_output = entry.get("max_input_tokens"), entry.get("max_tokens")
-    capabilities = entry.get("capabilities")
-    stated = capabilities if isinstance(capabilities, dict) else {}
-    return replace(
-        known,
-        takes_web=known.takes_web and _supported(stated.get("server_tools")),
-        takes_format=known.takes_format and _supported(stated.get("structured_outputs")),
-        window=window if isinstance(window, int) and window > 0 else known.window,
-        max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
-    )
-
-
-def _supported(capability: object) -> bool:
-    """False where the server says that a model has not got it; it may say nothing."""
-    return not (isinstance(capability, dict) and capability.get("supported") is False)

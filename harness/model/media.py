@@ -2,23 +2,14 @@
 
 import base64
 import binascii
-import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from harness.events import Block
+from harness.media.formats import Size, size_of
 
 MEDIA_TYPES = frozenset({"image", "document"})
 _HEAD = 65_536
 """Characters of base64 that are looked at; the size stands near the beginning of every format."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Size of an image in pixels."""
-
-    width: int
-    height: int
 
 
 def image_size(block: Block) -> Size | None:
@@ -31,50 +22,7 @@ def image_size(block: Block) -> Size | None:
         head = base64.b64decode(data[:_HEAD], validate=False)
     except (binascii.Error, ValueError):
         return None
-    try:
-        size = _size(head)
-    except (struct.error, IndexError):
-        return None
-    return size if size and size.width > 0 and size.height > 0 else None
-
-
-def _size(head: bytes) -> Size | None:
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return Size(*struct.unpack(">II", head[16:24]))
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return Size(*struct.unpack("<HH", head[6:10]))
-    if head.startswith(b"\xff\xd8"):
-        return _jpeg_size(head)
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return _webp_size(head)
-    return None
-
-
-def _jpeg_size(head: bytes) -> Size | None:
-    at = 2
-    while head[at] == 0xFF:
-        marker = head[at + 1]
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", head[at + 5 : at + 9])
-            return Size(width, height)
-        at += 2 + struct.unpack(">H", head[at + 2 : at + 4])[0]
-    return None
-
-
-def _webp_size(head: bytes) -> Size | None:
-    match head[12:16]:
-        case b"VP8X":
-            return Size(
-                1 + int.from_bytes(head[24:27], "little"),
-                1 + int.from_bytes(head[27:30], "little"),
-            )
-        case b"VP8L":
-            bits = int.from_bytes(head[21:25], "little")
-            return Size(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
-        case b"VP8 ":
-            width, height = struct.unpack("<HH", head[26:30])
-            return Size(width & 0x3FFF, height & 0x3FFF)
-    return None
+    return size_of(head)
 
 
 def nested(block: Block) -> list[Block]:

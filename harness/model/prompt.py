@@ -103,7 +103,7 @@ def system_blocks(sections: Sequence[Section], ttl: Literal["5m", "1h"] = "5m") 
     return tuple(blocks)
 
 
-FACTS = "<facts>\n"
+FACTS = "<facts>"
 """How the text of `turn_facts` begins."""
 
 
@@ -116,7 +116,7 @@ def turn_facts(*, today: str = "", branch: str = "", others: Sequence[str] = ())
     if branch:
         facts.append(f"The current git branch is {branch}.")
     facts.extend(others)
-    return f"{FACTS}{' '.join(facts)}\n</facts>" if facts else ""
+    return f"{FACTS}\n{' '.join(facts)}\n</facts>" if facts else ""
 
 
 def with_breakpoints(messages: Sequence[Message]) -> tuple[Message, ...]:

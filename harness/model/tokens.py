@@ -4,11 +4,13 @@
 into the model's tokens: the last size the API reported, plus what came since times a ratio that it learns.
 """
 
+import base64
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from harness.events import Block, Json, Message, Usage
+from harness.media.formats import pdf_pages
 from harness.model import vocabulary
 from harness.model.catalogue import known_card
 from harness.model.media import image_size, nested
@@ -21,7 +23,11 @@ IMAGE_PATCH = 28
 """Pixels: an image costs a token for each square of this edge."""
 IMAGE_CAP = 4_784
 """Tokens of one image at most; also taken where its size is unknown."""
+PDF_PAGE = 3_000
+"""Tokens of one page, which is sent as text and as an image: 1,500 to 3,000 for the text alone
+(https://platform.claude.com/docs/en/build-with-claude/pdf-support)."""
 PDF_BYTES_PER_TOKEN = 25
+"""Where the number of pages cannot be told."""
 PDF_FLOOR = 2_000
 ENCRYPTED_CHARACTERS_PER_TOKEN = 5
 """For thinking that is only there in encrypted form."""
@@ -109,11 +115,18 @@ def _block(count: vocabulary.Count, block: Json) -> int:
             return count(text)
         case {"type": "tool_result", "content": list()}:
             return sum(BLOCK_OVERHEAD + _block(count, inner) for inner in nested(block))
+    tokens = media_tokens(block)
+    return count(_json(block)) if tokens is None else tokens
+
+
+def media_tokens(block: Block) -> int | None:
+    """Tokens of an image or a PDF, which do not depend on a vocabulary; None for any other block."""
+    match block:
         case {"type": "image"}:
             return _image(block)
         case {"type": "document", "source": {"type": "base64", "data": str(data)}}:
-            return max(PDF_FLOOR, len(data) * 3 // 4 // PDF_BYTES_PER_TOKEN)
-    return count(_json(block))
+            return _pdf(data)
+    return None
 
 
 def _image(block: Block) -> int:
@@ -121,6 +134,14 @@ def _image(block: Block) -> int:
     if size is None:
         return IMAGE_CAP
     return min(IMAGE_CAP, -(-size.width // IMAGE_PATCH) * -(-size.height // IMAGE_PATCH))
+
+
+def _pdf(data: str) -> int:
+    try:
+        pages = pdf_pages(base64.b64decode(data))
+    except ValueError:  # not base64: the API will say so
+        pages = None
+    return max(PDF_FLOOR, len(data) * 3 // 4 // PDF_BYTES_PER_TOKEN) if pages is None else pages * PDF_PAGE
 
 
 def _json(value: object) -> str:

@@ -68,7 +68,7 @@ _MEDIA = (
     r"image dimensions exceed max allowed size",
     r"could not process (?:the )?(?:image|pdf|document)",
     r"image does not match the provided media type",
-    r"(?:pdf|document) (?:is password protected|cannot be read|specified was not valid)",
+    r"(?:pdf|document)(?: specified)? (?:is password protected|cannot be read|was not valid)",
     r"maximum of \d+ (?:pdf )?pages may be provided",
     r"too many (?:images|image blocks)",
 )

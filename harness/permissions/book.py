@@ -161,7 +161,7 @@ class RuleBook:
             return None if need.looks else _Problem("which file that is, is not known")
         leads = tuple(lead for path in need.paths for lead in leads_to(path, disk))
         real = tuple(lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1])
-        outside = need.shell and not all(map(self.around.inside, real))
+        outside = (need.shell or not need.held) and not all(map(self.around.inside, real))
         if need.pattern and (odd := _odd_match(need, disk)):
             return _Problem(odd)
         match need.kind:

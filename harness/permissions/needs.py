@@ -97,6 +97,8 @@ class Need:
     """Why a person is asked in every case."""
     implied: bool = False
     """Whoever allows the command has allowed this, unless there is something the matter with it."""
+    held: bool = True
+    """The tool itself keeps to the workspace, so that the path need not be looked at for that."""
 
     @property
     def shell(self) -> bool:
@@ -116,7 +118,7 @@ def needs_of(request: PermissionRequest, around: Surroundings) -> tuple[Need, ..
     if request.effect in (Effect.READ, Effect.WRITE) and isinstance(path, str):
         kind = NeedKind.READ if request.effect is Effect.READ else NeedKind.WRITE
         joined = around.joined(path, around.workspace)
-        return (Need(kind, path, request.tool, paths=(joined,)),)
+        return (Need(kind, path, request.tool, paths=(joined,), held=request.outside is None),)
     return (Need(NeedKind.TOOL, request.summary, request.tool),)
 
 

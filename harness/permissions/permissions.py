@@ -55,7 +55,7 @@ class Permissions:
         for rule in self.rules:
             if (decision := rule(request)) is not None:
                 return decision
-        if request.outside is not None:
+        if request.outside is not None and (self.book is None or request.effect is not Effect.READ):
             return Deny(f"{request.outside} is outside the workspace", by="rule")
         judgement = None if self.book is None else self.book.judge(request)
         if judgement is not None and judgement.denied:
@@ -78,7 +78,12 @@ class Permissions:
             return Allow(why)
         if self.mode is Mode.YOLO:
             return self._everything(request, judgement)
-        return _firm(request, judgement, judgement.perhaps_denied or judgement.asked) or Allow(why)
+        if asked := _firm(request, judgement, judgement.perhaps_denied or judgement.asked):
+            return asked
+        if request.outside is not None and judgement.missing:
+            why = f"{request.outside} is outside the workspace"
+            return self._by_answer(request) or Ask(why, judgement.offers, firm=False)
+        return Allow(why)
 
     def _judged(self, request: PermissionRequest, judgement: Judgement) -> Decision:
         if _is_one_call(request) and (answered := self._by_answer(request)) is not None:

@@ -40,7 +40,7 @@ class PermissionRequest:
     """What a person should see before answering: the command, the diff."""
     input: Json
     outside: Path | None = None
-    """Where the call would leave the workspace. Nothing may today; the seam for rules that let it."""
+    """The file outside the workspace that the call would read. Only a file that the user has named is asked about."""
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
     offers: tuple[str, ...] = ()

@@ -1,10 +1,11 @@
-"""What the API refuses in images: their size in bytes and pixels, and how many there are (api §5.1)."""
+"""What the API refuses in images and documents: their sizes, and how many there are."""
 
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
 
 from harness.events import Block, Json
+from harness.media.formats import HEAD_BYTES, is_encrypted, media_type, pdf_pages
 from harness.practice.requests import blocks
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -13,6 +14,10 @@ MAX_PIXELS = 8000
 MANY = 20
 MANY_MAX_PIXELS = 2000
 """Of either side, when there are more than `MANY` images."""
+MAX_PAGES = 100
+"""Of all PDF files in a request to a model with a window of 200,000 tokens."""
+MAX_PAGES_OF_LARGE = 600
+"""To one with a larger window."""
 _MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -28,15 +33,45 @@ def image_problems(messages: Sequence[Json]) -> Iterator[str]:
             yield from _base64_problems(source, f"{place}.image.source", allowed)
 
 
+def document_problems(messages: Sequence[Json], window: int) -> Iterator[str]:
+    """What is wrong with the documents of a request to a model with a window of so many tokens."""
+    allowed = MAX_PAGES_OF_LARGE if window > 200_000 else MAX_PAGES
+    pages = 0
+    for place, document in _blocks_of(messages, "document"):
+        source = document.get("source")
+        if not isinstance(source, dict) or source.get("type") not in ("base64", "text", "content", "url", "file"):
+            yield f"{place}.document.source: Input should be an object of type 'base64', 'text', 'url' or 'file'"
+        elif source["type"] == "base64":
+            if source.get("media_type") != "application/pdf":
+                yield f"{place}.document.source.base64.media_type: Input should be 'application/pdf'"
+                continue
+            try:
+                data = base64.b64decode(str(source.get("data") or ""), validate=True)
+            except binascii.Error:
+                yield f"{place}.document.source.base64.data: Invalid base64 data"
+                continue
+            if not data.startswith(b"%PDF-"):
+                yield f"{place}.pdf.source.base64.data: The PDF specified was not valid."
+            elif is_encrypted(data):
+                yield f"{place}.pdf.source.base64.data: The PDF specified is password protected."
+            pages += pdf_pages(data) or 1
+            if pages > allowed:
+                yield f"{place}.pdf.source.base64.data: A maximum of {allowed} PDF pages may be provided."
+
+
 def _images(messages: Sequence[Json]) -> Iterator[tuple[str, Block]]:
+    return _blocks_of(messages, "image")
+
+
+def _blocks_of(messages: Sequence[Json], kind: str) -> Iterator[tuple[str, Block]]:
     for number, message in enumerate(messages):
         for index, block in enumerate(blocks(message.get("content"))):
             place = f"messages.{number}.content.{index}"
-            if block.get("type") == "image":
+            if block.get("type") == kind:
                 yield place, block
             elif block.get("type") == "tool_result":
                 for inner, part in enumerate(blocks(block.get("content"))):
-                    if part.get("type") == "image":
+                    if part.get("type") == kind:
                         yield f"{place}.tool_result.content.{inner}", part
 
 
@@ -56,6 +91,11 @@ def _base64_problems(source: Json, place: str, allowed: int) -> Iterator[str]:
     except binascii.Error:
         yield f"{place}.base64.data: Invalid base64 data"
         return
+    kind = media_type(image[:HEAD_BYTES])
+    if kind is None:
+        yield f"{place}: Could not process image"
+    elif kind != source["media_type"]:
+        yield (f"{place}.base64: Image does not match the provided media type {source['media_type']}")
     if max(pixels(image), default=0) > allowed:
         many = " for many-image requests" if allowed == MANY_MAX_PIXELS else ""
         yield f"{place}: At least one of the image dimensions exceed max allowed size{many}: {allowed} pixels"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.check_images import image_problems
+from harness.model.catalogue import known_card
+from harness.practice.check_images import document_problems, image_problems
 from harness.practice.requests import blocks
 from harness.practice.rules import ServedModel
 from harness.practice.signing import signature_problem
@@ -60,6 +61,7 @@ def message_problems(body: Json, model: ServedModel, *, bound: bool) -> Iterator
     yield from _server_tool_problems(merged)
     yield from _thinking_problems(body, bound=bound)
     yield from image_problems(messages)
+    yield from document_problems(messages, known_card(str(body.get("model"))).window)
     if merged and messages[-1]["role"] != "system":
         yield from _last_message_problems(merged[-1], model)
 

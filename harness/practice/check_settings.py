@@ -5,9 +5,8 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.events import Json
-from harness.practice.rules import ServedModel
+from harness.practice.rules import EFFORTS, ServedModel
 
-_EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _CONFIG = ("effort", "format", "task_budget")
 _DISPLAYS = ("summarized", "omitted", "updates")
 _THINKING_PAGE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
@@ -34,7 +33,7 @@ def setting_problems(body: Json, model: ServedModel) -> Iterator[str]:
     yield from _thinking_problems(body.get("thinking"), max_tokens, model)
     yield from _sampling_problems(body, model)
     yield from _stop_problems(body.get("stop_sequences"))
-    yield from _config_problems(body.get("output_config"))
+    yield from _config_problems(body.get("output_config"), body.get("thinking"), model)
     if (form := body.get("output_format")) is not None:
         yield from _format_problems(form, "output_format")
         if isinstance(body.get("output_config"), dict) and body["output_config"].get("format") is not None:
@@ -108,7 +107,7 @@ def _stop_problems(sequences: Any) -> Iterator[str]:
             yield "stop_sequences: each stop sequence must contain non-whitespace"
 
 
-def _config_problems(config: Any) -> Iterator[str]:
+def _config_problems(config: Any, thinking: Any, model: ServedModel) -> Iterator[str]:
     if config is None:
         return
     if not isinstance(config, dict):
@@ -117,10 +116,27 @@ def _config_problems(config: Any) -> Iterator[str]:
     for name in config:
         if name not in _CONFIG:
             yield f"output_config.{name}: Extra inputs are not permitted"
-    if config.get("effort") not in (None, *_EFFORTS):
-        yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
+    yield from _effort_problems(config.get("effort"), thinking, model)
     if config.get("format") is not None:
         yield from _format_problems(config["format"], "output_config.format")
+
+
+def _effort_problems(effort: Any, thinking: Any, model: ServedModel) -> Iterator[str]:
+    if effort is None:
+        return
+    off = isinstance(thinking, dict) and thinking.get("type") in ("disabled", "between_tools")
+    if effort not in EFFORTS:
+        yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
+    elif not model.efforts:
+        yield "This model does not support the effort parameter."
+    elif effort not in model.efforts:
+        levels = ", ".join(sorted(model.efforts))
+        yield f"This model does not support effort level '{effort}'. Supported levels: {levels}."
+    elif off and effort in ("xhigh", "max"):
+        yield (
+            f"output_config.effort '{effort}' is not supported when thinking is disabled on this model. "
+            "Use effort 'high' or below, or enable thinking."
+        )
 
 
 def _format_problems(form: Any, place: str) -> Iterator[str]:

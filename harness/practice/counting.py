@@ -5,6 +5,8 @@ from math import ceil
 from typing import Any, Protocol
 
 from harness.events import Json, Message
+from harness.model.media import nested, with_words_for
+from harness.model.tokens import media_tokens
 from harness.practice.replies import Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import messages
 from harness.practice.sse import compact
@@ -32,7 +34,9 @@ class ByteCounter:
     def count_request(self, system: Any, tools: Any, messages: Sequence[Message]) -> int:
         """Tokens of a prompt."""
         content = [block for message in messages for block in message.content]
-        return self.count_text(compact([system, tools])) + self.count_text(compact(content))
+        media = [tokens for block in content for part in (block, *nested(block)) if (tokens := media_tokens(part))]
+        texts = [with_words_for(block, lambda part: media_tokens(part) is not None) for block in content]
+        return self.count_text(compact([system, tools])) + self.count_text(compact(texts)) + sum(media)
 
 
 def request_tokens(counter: Counter, body: Json) -> int:

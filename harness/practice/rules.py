@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 
 from harness.events import Json
 
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
@@ -20,6 +22,8 @@ class ServedModel:
 
     thinking: frozenset[str] = frozenset({"adaptive", "enabled", "disabled"})
     """The kinds of the `thinking` parameter that are taken."""
+    efforts: tuple[str, ...] = ()
+    """Levels of `output_config.effort` that are taken."""
     forced_tools: bool = True
     """tool_choice may force a tool."""
     aliases: tuple[str, ...] = ()
@@ -37,7 +41,7 @@ class ServedModel:
 
     def described(self) -> Json:
         """The model as an object of the models endpoint."""
-        kinds = ("adaptive", "disabled", "enabled")
+        kinds = ("adaptive", "between_tools", "disabled", "enabled")
         return {
             "type": "model",
             "id": self.id,
@@ -52,7 +56,10 @@ class ServedModel:
                     "supported": True,
                     "types": {kind: {"supported": kind in self.thinking} for kind in kinds},
                 },
-                "effort": {"supported": True},
+                "effort": {
+                    "supported": bool(self.efforts),
+                    **{level: {"supported": level in self.efforts} for level in EFFORTS},
+                },
                 "structured_outputs": {"supported": True},
             },
         }
@@ -62,12 +69,19 @@ _ADAPTIVE = frozenset({"adaptive", "disabled"})
 _MANUAL = frozenset({"enabled", "disabled"})
 _ALWAYS = frozenset({"adaptive"})
 
-_LARGE = ServedModel("", 1_000_000, 128_000, thinking=_ADAPTIVE, sampling=False, shows_thinking=False)
+_LARGE = ServedModel("", 1_000_000, 128_000, thinking=_ADAPTIVE, efforts=EFFORTS, sampling=False, shows_thinking=False)
 """The models from Opus 4.7 on."""
 _FIFTH = replace(_LARGE, thinks=True)
 """Those that think unless they are told otherwise."""
 _ALWAYS_THINKING = replace(_FIFTH, thinking=_ALWAYS, forced_tools=False)
-_BOTH = ServedModel("", 1_000_000, 128_000, thinking=_ADAPTIVE | _MANUAL, system_messages=False)
+_BOTH = ServedModel(
+    "",
+    1_000_000,
+    128_000,
+    thinking=_ADAPTIVE | _MANUAL,
+    efforts=("low", "medium", "high", "max"),
+    system_messages=False,
+)
 _SMALLER = ServedModel(
     "", 200_000, 64_000, "2025-10-01T00:00:00Z", prefill=True, thinking=_MANUAL, system_messages=False
 )
@@ -75,7 +89,7 @@ _OLDER = replace(_SMALLER, max_output=32_000, created_at="2025-05-14T00:00:00Z",
 
 
 MODELS = (
-    ServedModel("practice-1", 200_000, 64_000),
+    ServedModel("practice-1", 200_000, 64_000, efforts=EFFORTS),
     replace(_ALWAYS_THINKING, id="claude-fable-5-2"),
     replace(_ALWAYS_THINKING, id="claude-fable-5-1"),
     replace(_ALWAYS_THINKING, id="claude-opus-5-5"),
@@ -89,7 +103,7 @@ MODELS = (
     replace(_BOTH, id="claude-opus-4-6", cache_minimum=4_096),
     replace(_BOTH, id="claude-sonnet-4-6"),
     replace(_SMALLER, id="claude-haiku-4-5", cache_minimum=4_096),
-    replace(_SMALLER, id="claude-opus-4-5", cache_minimum=4_096),
+    replace(_SMALLER, id="claude-opus-4-5", efforts=("low", "medium", "high"), cache_minimum=4_096),
     replace(_SMALLER, id="claude-sonnet-4-5"),
     replace(_OLDER, id="claude-opus-4-1"),
     replace(_OLDER, id="claude-opus-4", aliases=("claude-opus-4-0",)),

@@ -83,7 +83,7 @@ def nothing_left(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
     cap = output_cap.cap_for(state, limits, situation)
     reason = no_room_to_answer(
         cap,
-        low_effort=state.low_effort,
+        low_effort=state.low_effort and situation.takes_effort,
         user_cap=limits.user_cap is not None,
         full_window=output_cap.full_window(state, limits, situation),
         attended=state.attended,

@@ -23,6 +23,7 @@ DRAINED_ABOVE = 2_000
 """Characters up to which a tool result is not worth draining."""
 DRAINED_LENGTH = 400
 """Characters that a drained result still shows, beside the name of the file that holds all of it."""
+MEDIA_LEFT_OUT = "[left out to save room; read the file again to see it]"
 KEPT_RESULTS = 5
 """The newest long results, which are not drained."""
 
@@ -148,15 +149,31 @@ def drainable(
         for index, group in enumerate(rounds)
         for message in group
         for block in message.content
-        if block.get("type") == "tool_result" and isinstance(block.get("content"), str)
-        if len(block["content"]) > longer_than
+        if block.get("type") == "tool_result" and _is_long(block.get("content"), longer_than)
     ]
     old = results[:-keep_last] if keep_last else results
     return tuple(result for result, index in old if index < len(rounds) - 1)
 
 
+def _is_long(content: object, longer_than: int) -> bool:
+    """Whether the content of a result is worth shortening: a long text, or one with an image or document."""
+    if isinstance(content, list):
+        return any(map(_is_media, content))
+    return isinstance(content, str) and len(content) > longer_than
+
+
+def _is_media(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("image", "document")
+
+
 def drained(block: Block, file: str) -> Block:
-    """A tool result as it stands in the history once all of it is in `file`."""
+    """A tool result as it stands in the history once all of it is in `file`.
+
+    An image or document needs no copy: its own file can be read again.
+    """
+    if isinstance(block["content"], list):
+        left = {"type": "text", "text": MEDIA_LEFT_OUT}
+        return {**block, "content": [left if _is_media(part) else part for part in block["content"]]}
     return {**block, "content": pointing(middle_cut(block["content"], DRAINED_LENGTH), file)}
 
 

@@ -8,6 +8,7 @@ from math import inf
 from types import MappingProxyType
 
 from harness.breakers.breaker import Breaker, BreakerLimits
+from harness.events import Effort
 from harness.recovery.compaction import WHEN_FULL, CompactAt, CompactionHealth
 from harness.recovery.endpoints import Endpoints
 
@@ -116,6 +117,8 @@ class TurnState:
     """The one reactive compaction is spent, until a tool round or a nudge makes progress (recovery E2)."""
     overflows: CompactionHealth = field(default_factory=CompactionHealth)
     """Reactive compactions of the turn, counted in tool rounds, so that progress cannot hide a vicious circle (E5)."""
+    effort: Effort | None = None
+    """What the user wants the model to put into its replies, for the whole turn; None: what is its own."""
     tried: frozenset[OneOff] = frozenset()
     output_tokens: int = 0
     """Output tokens of the turn's whole replies, cut ones that were kept among them."""
@@ -132,8 +135,8 @@ class TurnState:
 
     @property
     def low_effort(self) -> bool:
-        """The rest of the turn asks for the lowest effort."""
-        return OneOff.LOWER_EFFORT in self.tried
+        """The rest of the turn asks for the lowest effort, where the model takes one."""
+        return self.effort is Effort.LOW or OneOff.LOWER_EFFORT in self.tried
 
     def raised_to(self, cap: int) -> "TurnState":
         """The state in which the current model is asked for up to `cap` tokens, to the end of the session."""
@@ -194,7 +197,7 @@ class Situation:
     thinks: bool = False
     """The current model thinks unless told otherwise, and thinking counts as output."""
     takes_effort: bool = False
-    """The current model takes an effort, and its own is higher than the lowest."""
+    """The current model takes the lowest effort, which is not its own."""
     drainable_tokens: int = 0
     """What shortening old tool results would save at once. Only counted if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0

@@ -9,6 +9,7 @@ from harness.escape.wording import RUNGS, described
 from harness.escape.wording import question as loop_question
 from harness.executor.agent_rows import AgentRow
 from harness.executor.asker import Asker, Nobody, WaitChoice
+from harness.executor.attachments import attachment_problem
 from harness.executor.gating import GateStatus
 from harness.executor.incoming import Incoming
 from harness.executor.rewinding import FilesBack
@@ -59,6 +60,7 @@ __all__ = [
     "Skill",
     "SkillProblem",
     "WaitChoice",
+    "attachment_problem",
     "described",
     "exit_code",
     "in_words",

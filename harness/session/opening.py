@@ -14,6 +14,7 @@ from harness.clock import Clock
 from harness.conversation import Conversation
 from harness.errors import JournalError
 from harness.events import (
+    Effort,
     Event,
     SessionResumed,
     SessionStarted,
@@ -107,7 +108,7 @@ async def open_session(
         reading = await in_thread(partial(journal.read, path))  # a long one takes seconds, and a screen has its keys
         records, skipped = reading.records, len(reading.skipped)
         state = journal.replay(records)
-        settings = _with_model_of(state, loaded)
+        settings = _with_choices_of(state, loaded)
     masking = Masking((*loaded.secrets, *secrets_of(settings, os.environ)))
     for number, record in enumerate(records):
         observer(masking.value(record.event), record.at)
@@ -155,10 +156,14 @@ async def open_session(
     except BaseException:
         kept.close()
         raise
+    effort = settings.effort or ""
     started = SessionStarted(
-        kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice
+        *(kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice),
+        effort=effort,
     )
-    resumed = SessionResumed(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted)
+    resumed = SessionResumed(
+        *(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted), effort
+    )
     try:
         agent.dispatching.recall((record.event, record.at) for record in records)
         agent.rewinding.recall(record.event for record in records)
@@ -182,10 +187,14 @@ async def open_session(
     return Session(agent, kept.path, recorder, state, skipped)
 
 
-def _with_model_of(state: SessionState, loaded: Loaded) -> Settings:
-    """The settings with the session's own model, unless one was asked for or the other kind of model answers now."""
+def _with_choices_of(state: SessionState, loaded: Loaded) -> Settings:
+    """The settings with the session's own model and effort, unless others were asked for; with no model of the other
+    kind, where the practice model answers now or did then."""
     settings = loaded.settings
     same_kind = (state.model == PRACTICE_MODEL) == settings.practice
+    changes: dict[str, object] = {}
     if state.model and same_kind and loaded.origins.get("model") == "default":
-        return settings.model_copy(update={"model": state.model})
-    return settings
+        changes["model"] = state.model
+    if state.effort in set(Effort) and loaded.origins.get("effort") == "default":
+        changes["effort"] = Effort(state.effort)
+    return settings.model_copy(update=changes)

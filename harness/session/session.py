@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncGenerator
 from dataclasses import fields
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Literal, Self
@@ -19,6 +20,7 @@ from harness.events import (
     BreakerCommand,
     CacheMissed,
     DispatchLimits,
+    Effort,
     Event,
     HealthRow,
     Json,
@@ -45,6 +47,7 @@ from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.skills import Problem as SkillProblem
 from harness.tools.background import CommandRow
+from harness.tools.files import replace_atomically
 from harness.tools.ignoring import walk_files
 from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
@@ -131,6 +134,16 @@ class Session:
         prefix = len(f"{root}/".replace("//", "/"))
         return tuple(sendable(path[prefix:]) for path in islice(walk_files(root, root), limit))
 
+    def keep_image(self, data: bytes) -> Path:
+        """Keep an image that no file holds with the outputs of the session, under a name made from its content.
+
+        A prompt can name it with `@`. Writes the disk; for a thread. Raises OSError.
+        """
+        file = self._agent.outputs / f"pasted-{sha256(data).hexdigest()[:12]}.png"
+        if not file.exists():
+            replace_atomically(file, data, private=True)
+        return file
+
     # ── turns ────────────────────────────────────────────────────────────────────────────────────────
 
     async def warm(self) -> None:
@@ -200,6 +213,20 @@ class Session:
     def set_model(self, model: str) -> None:
         """Ask another model from the next turn on."""
         self._agent.set_model(model)
+
+    @property
+    def effort(self) -> Effort | None:
+        """What the model is wanted to put into its replies; None: what is its own."""
+        return self._agent.effort
+
+    @property
+    def efforts(self) -> tuple[Effort, ...] | None:
+        """The levels that the model takes, the least first; None: not known."""
+        return self._agent.efforts
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next turn on. Raises HarnessError for one that the model does not take."""
+        self._agent.set_effort(effort)
 
     def break_model(self, text: str) -> str:
         """Let something go wrong with the practice model ("529 3"; no words list what there is; "off" ends it).

@@ -13,6 +13,7 @@ from harness.settings.kinds import (
     CountOrNone,
     Dollars,
     Domains,
+    EffortLevel,
     Headers,
     Hooks,
     KeyHeaders,
@@ -45,6 +46,9 @@ class Settings(BaseModel):
     """The model that answers; `practice-1` where the practice model is used and nothing else is set."""
     fallback_models: ModelNames = ()
     """Models to turn to, in order and for the rest of a turn, when one stays overloaded or declines; at most three."""
+    effort: EffortLevel | None = None
+    """How much the model puts into a reply, thinking included: from low, which is quick and cheap, to max; unset: the
+    model's own. Not every model takes one, or every level."""
     api_key: SecretText | None = None
     """Key of the API."""
     auth_token: SecretText | None = None

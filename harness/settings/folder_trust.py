@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from harness.definitions import ModelClaim
+from harness.definitions import CostClaim
 from harness.errors import SettingsError
 from harness.regular_file import read_regular
 from harness.secret import MASK
@@ -89,9 +89,10 @@ def claims_of(sources: tuple[Source, ...]) -> tuple[Claim, ...]:
     )
 
 
-def models_of(files: Iterable[ModelClaim], base: Path) -> Source:
-    """The models that files with commands and agents name, as a source that only claims: none of it is a setting."""
-    return Source({(name := f"{one.file}: model"): Given(one.model, Layer.FILES, name, base) for one in files})
+def choices_of(files: Iterable[CostClaim], base: Path) -> Source:
+    """The models and efforts that files with commands and agents name, as a source that only claims: none of it is a
+    setting."""
+    return Source({(name := f"{one.file}: {one.key}"): Given(one.value, Layer.FILES, name, base) for one in files})
 
 
 def without_claims(source: Source) -> Source:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, InstanceOf
 
+from harness.events import Effort
 from harness.hooks import Hook
 from harness.model.endpoint import Header, KeyHeader, Platform
 from harness.model.prices import Price
@@ -102,6 +103,7 @@ Headers = Annotated[
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
 CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
 CacheTtl = Annotated[Literal["5m", "1h"], Fits('"5m" or "1h"')]
+EffortLevel = Annotated[Effort, Fits(", ".join(f'"{level}"' for level in Effort))]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 

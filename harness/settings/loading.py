@@ -10,15 +10,15 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from harness.definitions import model_claims, places
+from harness.definitions import cost_claims, places
 from harness.errors import SettingsError
 from harness.secret import Secret
 from harness.settings.fields import PRACTICE_MODEL, Settings
 from harness.settings.folder_trust import (
     Claim,
+    choices_of,
     claims_of,
     is_trusted,
-    models_of,
     refuse_misplaced,
     refuse_never,
     remember_trust,
@@ -108,8 +108,8 @@ def load(
     folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), Layer.PROJECT, workspace))
     for source in folder:
         refuse_never(source, user_file)
-    models = models_of(model_claims((*places("commands", workspace), *places("agents", workspace))), workspace)
-    claiming = (*folder, models)
+    choices = (*cost_claims(places("commands", workspace), ("model",)), *cost_claims(places("agents", workspace)))
+    claiming = (*folder, choices_of(choices, workspace))
     claims = claims_of(claiming)
     trust = _trust(workspace, claiming, (*first, of_user), user_file) if claims else None
     used = folder if trust else tuple(map(without_claims, folder))

@@ -1,10 +1,10 @@
-"""read_file: a range of lines of a text file, numbered."""
+"""read_file: a range of lines of a text file, numbered; an image or a PDF as it is."""
 
 import codecs
 import io
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -12,6 +12,8 @@ from typing import BinaryIO, TextIO
 from pydantic import Field
 
 from harness.events import Json
+from harness.media.attachment import MediaError, attachment
+from harness.media.formats import MOST_FILE_BYTES, media_type
 from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
@@ -36,10 +38,6 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 MAGIC = (
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"%PDF", "a PDF document"),
     (b"PK\x03\x04", "a ZIP archive"),
     (b"\x1f\x8b", "gzip data"),
     (b"\x7fELF", "an ELF program"),
@@ -66,7 +64,8 @@ def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
         name="read_file",
         description=(
             "Read a text file. Every line comes with its number and a tab before it, which are not part of the file. "
-            "Of a long file, read the part you need with offset and limit; a note says where to go on."
+            "Of a long file, read the part you need with offset and limit; a note says where to go on. "
+            "Images and PDF files are shown to you whole."
         ),
         arguments=ReadFileArguments,
         effect=Effect.READ,
@@ -114,6 +113,9 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: t
     numbered = _Numbered(room - 400, [])
     next_line = None
     with open_inside(context, path) as file:
+        if media_type(file.read(HEAD_BYTES)) is not None:
+            data = _media_file(file, arguments.path, size)
+            return replace(media_result(data, arguments.path), as_of=as_of, revision=revision(context, path, data))
         encoding = _encoding(file, arguments.path, size)
         whole = arguments.model_fields_set <= {"path"} and size <= COMPARED_BYTES
         read = revision(context, path, file.read(COMPARED_BYTES)) if whole else None
@@ -157,7 +159,24 @@ def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterato
         yield f"[More lines follow: go on with offset={next_line}.]"
 
 
+def _media_file(file: BinaryIO, shown: str, size: int) -> bytes:
+    if size > MOST_FILE_BYTES:
+        raise ToolError(f"{shown} has {size:,} bytes, and an image or PDF may have {MOST_FILE_BYTES:,}.")
+    file.seek(0)
+    return file.read(MOST_FILE_BYTES)
+
+
+def media_result(data: bytes, name: str) -> ToolResult:
+    """The result of reading an image or PDF. Raises ToolError, one sentence, for one that cannot be sent."""
+    try:
+        made = attachment(data, name)
+    except MediaError as error:
+        raise ToolError(str(error)) from error
+    return ToolResult(made.words, summary=made.size, media=(made.block,))
+
+
 def _encoding(file: BinaryIO, shown: str, size: int) -> str:
+    file.seek(0)
     head = file.read(HEAD_BYTES)
     file.seek(0)
     for mark, encoding in BYTE_ORDER_MARKS:

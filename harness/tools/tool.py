@@ -11,7 +11,7 @@ from typing import Any, Protocol, overload
 
 from pydantic import BaseModel, create_model
 
-from harness.events import FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
+from harness.events import Block, FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
 from harness.threads import in_thread
 from harness.tools.arguments import Arguments, parse, schema_of
@@ -61,6 +61,8 @@ class ToolResult:
     of the same content, and an old content from the present one."""
     detail_of: int = 0
     """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
+    media: tuple[Block, ...] = ()
+    """Image and document blocks that the model gets behind `content`; only where `outcome` is OK."""
 
 
 class ToolError(Exception):

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from harness.clock import time_of_day
-from harness.events import BreakerCommand
+from harness.events import OWN_EFFORT, BreakerCommand, Effort
 from harness.session import Opening, Session, in_words, report_lines, table_lines
 from harness.ui.command_results import CommandError, GoOn, Leave, Play, Result, Say, ShowList
 from harness.ui.context_command import context
@@ -140,6 +140,23 @@ def _model(session: Session, argument: str) -> Result:
     return Say(f"{argument} answers from the next prompt on.")
 
 
+def _effort(session: Session, argument: str) -> Result:
+    names = tuple(Effort)
+    if not argument:
+        levels = ", ".join(names if session.efforts is None else session.efforts)
+        takes = f"{session.model} takes {levels}" if levels else f"{session.model} takes no effort"
+        return Say(f"effort: {session.effort or OWN}; {takes}")
+    if argument not in (*names, OWN_EFFORT):
+        raise CommandError(f"{argument!r} is no effort; type /effort {', '.join(names)} or {OWN_EFFORT}.")
+    effort = None if argument == OWN_EFFORT else Effort(argument)
+    if effort is session.effort:
+        return Say(f"effort: {effort or OWN}, as it was")
+    session.set_effort(effort)
+    cache = "; the prompt cache begins again with it" if session.spend.requests else ""
+    return Say(f"effort: {effort or OWN}, from the next prompt on{cache}")
+
+
+OWN = "the model's own"
 MODES: Mapping[str, str] = MappingProxyType(
     {
         "ask": "asks before writing or running",
@@ -239,6 +256,7 @@ def _status(session: Session, argument: str) -> Result:
     facts: dict[str, object] = {
         "session": f"{session.id}, {counted(session.turn, 'turn')}",
         "model": f"{session.model} at {session.address}",
+        "effort": session.effort or OWN,
         "folder": settings.workspace,
         "permissions": MODES[session.permission_mode],
         "context": f"about {tokens:,} of {window:,} tokens",
@@ -386,6 +404,7 @@ _GROUPS: Sequence[tuple[str, Sequence[Command]]] = (
         "Model and permissions",
         (
             Command("model", "[NAME]", "show the model, or ask another from now on", _model),
+            Command("effort", f"[{'|'.join(Effort)}|{OWN_EFFORT}]", "how much the model thinks", _effort),
             Command("mode", "[ask|edits|read|yolo]", "what may run without a question", _mode),
             Command("permissions", "[allow|ask|deny|remove RULE]", "rules: always, ask, never", permissions),
         ),

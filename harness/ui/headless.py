@@ -8,8 +8,10 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequen
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
+from harness.errors import SettingsError
 from harness.events import (
     CheckpointMade,
     Event,
@@ -21,8 +23,9 @@ from harness.events import (
     Usage,
     encode,
 )
-from harness.session import Opening, Session, exit_code, open_session, report_lines
+from harness.session import Opening, Session, attachment_problem, exit_code, open_session, report_lines
 from harness.settings import Loaded, Settings
+from harness.threads import in_thread
 from harness.ui.arrivals import Arrivals
 from harness.ui.crowd_lines import CrowdLines
 from harness.ui.escape_lines import LeftOut
@@ -82,10 +85,13 @@ async def headless(
 ) -> int:
     """Answer one prompt; with a `schema` the answer is JSON that fits it.
 
-    Returns the exit code; raises HarnessError when the session cannot be opened.
+    Returns the exit code; raises HarnessError when the session cannot be opened, or a file not be attached that the
+    prompt names.
 
     BrokenPipeError tells that nobody reads `out` any more; the session is closed by then.
     """
+    if problem := await in_thread(partial(attachment_problem, prompt, loaded.settings.workspace)):
+        raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None)
     opened = open_session(loaded, Unattended(), opening, reread=reread, observer=output.observe, log=log)
     with heeding() as signalled:

@@ -19,6 +19,7 @@ from harness.events import (
 )
 from harness.model import vocabulary
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
+from tests.media.files import png
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +73,23 @@ async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> No
         pointers = said(here.bodies[-1]).split("[whole result: ")[1:]
         assert pointers
         assert all(Path(line.split("]")[0]).stat().st_size >= 9_000 for line in pointers)
+
+
+async def test_old_images_are_drained_too_and_the_newest_stay(tmp_path: Path) -> None:
+    reads = [f'{{ name = "read_file", input = {{ path = "{number}.png" }} }}' for number in range(16)]
+    script = "[server]\nwindow = 30000\n" + "".join(map(calls, reads)) + says(ANSWER)
+    async with stage(tmp_path, script, escape=False) as here:
+        for number in range(16):
+            (here.workspace / f"{number}.png").write_bytes(png(28 * 50, 28 * 40 + number))
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert "summary" not in purposes(turn)
+        assert [ended.method for ended in turn.of(CompactionEnded)][:1] == ["truncation"]
+        results = [block for message in here.bodies[-1]["messages"] for block in message["content"][:1]]
+        kinds = [block["content"][1]["type"] for block in results if block["type"] == "tool_result"]
+        assert kinds[:1] == ["text"]
+        assert kinds[-5:] == ["image"] * 5
+        assert "read the file again to see it" in said(here.bodies[-1])
 
 
 async def test_results_that_cannot_be_kept_on_disk_are_not_drained_but_summarised(tmp_path: Path) -> None:

@@ -154,3 +154,33 @@ def test_whatever_a_file_holds_nothing_is_raised_and_lost_tools_are_never_all_to
         head = "---\nname: a\ndescription: d\ntools: "
         folders.write("workspace/.claude/agents/a.md", text.replace("---\n", head, 1))
         assert all(one.given != TOOLS or "*" in text for one in found(folders).agents)
+
+
+@pytest.mark.parametrize(
+    ("line", "effort"),
+    [("", None), ("effort: high\n", "high"), ("effort: Max # rarely\n", "max"), ("effort: inherit\n", None)],
+)
+def test_an_effort_is_one_of_the_levels(folders: Folders, line: str, effort: str | None) -> None:
+    folders.write("workspace/.claude/agents/a.md", agent("a", line))
+    (one,) = found(folders).agents
+    assert one.effort == effort
+    assert told(found(folders)) == ""
+
+
+@pytest.mark.parametrize("value", ["huge", "3", "[low, high]", ""])
+def test_an_effort_that_there_is_not_is_told_with_its_line_and_left_out(folders: Folders, value: str) -> None:
+    path = folders.write("workspace/.claude/agents/a.md", agent("a", f"effort: {value}\n"))
+    (one,) = found(folders).agents
+    assert one.effort is None
+    lines = path.read_text("utf-8").splitlines()
+    line = 1 + next(number for number, text in enumerate(lines) if text.startswith("effort:"))
+    assert f"a.md: line {line}: " in told(found(folders))
+    assert "there are low, medium, high, xhigh, max" in told(found(folders))
+
+
+def test_an_effort_of_the_project_waits_for_trust_and_one_of_the_user_does_not(folders: Folders) -> None:
+    folders.write("workspace/.claude/agents/a.md", agent("a", "effort: max\n"))
+    folders.write("home/.claude/agents/b.md", agent("b", "effort: max\n"))
+    untrusted = found(folders, trusted=False)
+    assert [one.effort for one in untrusted.agents] == [None, "max"]
+    assert "a.md: names the effort max, which waits for your trust in this folder" in told(untrusted)

@@ -2,8 +2,18 @@
 
 import pytest
 
-from harness.events import Usage
-from harness.model.catalogue import KNOWN, UNKNOWN_MODEL, Catalogue, ModelCard, Thinking, family_name, known_card
+from harness.events import Effort, Usage
+from harness.model.catalogue import (
+    KNOWN,
+    UNKNOWN_MODEL,
+    Catalogue,
+    ModelCard,
+    Thinking,
+    described_card,
+    family_name,
+    known_card,
+)
+from harness.practice.rules import MODELS, ServedModel
 
 
 @pytest.mark.parametrize(
@@ -93,3 +103,63 @@ def test_an_endpoint_that_leaves_limits_out_changes_nothing() -> None:
     catalogue = Catalogue()
     catalogue.update([ModelCard("claude-sonnet-5-5", 0, 0)])
     assert catalogue.card("claude-sonnet-5-5") == known_card("claude-sonnet-5-5")
+
+
+@pytest.mark.parametrize("served", [model for model in MODELS if model.id in {card.id for card in KNOWN[:-1]}])
+def test_the_table_and_the_models_endpoint_say_the_same_of_thinking_and_effort(served: ServedModel) -> None:
+    known = known_card(served.id)
+    assert described_card(known, served.described()) == known
+    assert known.thinks is served.thinks
+
+
+ADAPTIVE = {"supported": True, "types": {"adaptive": {"supported": True}, "disabled": {"supported": True}}}
+
+
+def test_a_model_that_nobody_knows_is_taken_as_its_endpoint_describes_it() -> None:
+    effort = {"supported": True, "low": {"supported": True}, "high": {"supported": True}, "max": {"supported": False}}
+    catalogue = Catalogue()
+    entry = {"id": "new-1", "max_input_tokens": 500_000, "capabilities": {"thinking": ADAPTIVE, "effort": effort}}
+    catalogue.update([described_card(catalogue.card("new-1"), entry)])
+    card = catalogue.card("new-1")
+    assert (card.window, card.thinking, card.thinks) == (500_000, Thinking.ADAPTIVE, True)
+    assert card.thinking_parameter == {"type": "adaptive", "display": "summarized"}
+    assert card.efforts == (Effort.LOW, Effort.HIGH)
+
+
+@pytest.mark.parametrize(
+    "capabilities", [None, {}, [], {"thinking": None, "effort": 3}, {"thinking": {"types": 1}, "effort": {"low": 1}}]
+)
+def test_an_endpoint_that_does_not_say_changes_nothing(capabilities: object) -> None:
+    known = known_card("claude-opus-5-5")
+    assert described_card(known, {"id": known.id, "capabilities": capabilities}) == known
+
+
+def test_a_known_model_that_only_thinks_when_told_to_is_not_told_to() -> None:
+    card = described_card(known_card("claude-opus-4-8"), {"capabilities": {"thinking": ADAPTIVE}})
+    assert (card.thinks, card.thinking_parameter) == (False, None)
+
+
+def test_a_server_that_takes_no_thinking_is_asked_for_none() -> None:
+    card = described_card(known_card("claude-opus-5-5"), {"capabilities": {"thinking": {"supported": False}}})
+    assert (card.thinking, card.thinking_parameter) == (Thinking.NONE, None)
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted", "problem"),
+    [
+        ("claude-opus-5-5", Effort.MAX, ""),
+        (
+            "claude-opus-4-6",
+            Effort.XHIGH,
+            "claude-opus-4-6 does not take the effort xhigh; it takes low, medium, high, max",
+        ),
+        ("claude-haiku-4-5", Effort.LOW, "claude-haiku-4-5 takes no effort"),
+        ("nobody-knows-1", Effort.HIGH, ""),
+    ],
+)
+def test_an_effort_that_a_model_does_not_take_is_told_with_those_it_does(
+    model: str, wanted: Effort, problem: str
+) -> None:
+    card = known_card(model)
+    assert card.effort_problem(wanted) == problem
+    assert card.effort(wanted) == (None if problem else wanted)

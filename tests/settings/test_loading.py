@@ -72,6 +72,7 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 SAMPLE = {
     "cascade_probes": "confirm",
     "call": "off",
+    "effort": "high",
     "auto_compact": "no",
     "escape": "no",
     "instructions": "no",

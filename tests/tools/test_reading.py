@@ -1,5 +1,6 @@
 """read_file on real files of every sort."""
 
+import base64
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +14,7 @@ from harness.tools.editing import write_file_tool
 from harness.tools.reading import read_file_tool
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
+from tests.media.files import pdf, png
 
 pytestmark = pytest.mark.anyio
 
@@ -112,8 +114,8 @@ async def test_encodings(data: bytes, shown: str, context: ToolContext, root: Pa
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (b"\x89PNG\r\n\x1a\n", "a PNG image of 8 bytes"),
-        (b"%PDF-1.7 ...", "a PDF document"),
+        (b"\x89PNG\r\n\x1a\n", "f cannot be read as an image"),
+        (b"%PDF-1.7 ...", "f cannot be read as a PDF"),
         (b"abc\0def", "a binary file of 7 bytes"),
         (b"\x7fELF\x02", "an ELF program"),
     ],
@@ -125,6 +127,34 @@ async def test_binary_files_are_refused_with_kind_and_size(
     result = await read(context, "f")
     assert result.outcome is ToolOutcome.ERROR
     assert kind in result.content
+
+
+async def test_an_image_is_shown_with_its_size_and_the_revision_of_its_file(context: ToolContext, root: Path) -> None:
+    data = png(30, 20)
+    (root / "dot.txt").write_bytes(data)  # what it is says its content, not its name
+    result = await read(context, "dot.txt")
+    (block,) = result.media
+    assert base64.b64decode(block["source"]["data"]) == data
+    assert "30 × 20 pixels" in result.content
+    assert (result.summary, result.outcome) == ("30×20", ToolOutcome.OK)
+    assert result.revision is not None
+    assert result.revision.resource == "dot.txt"
+
+
+async def test_a_pdf_is_shown_as_a_document(context: ToolContext, root: Path) -> None:
+    (root / "paper.pdf").write_bytes(pdf(3))
+    result = await read(context, "paper.pdf")
+    (block,) = result.media
+    assert (block["type"], block["title"], result.summary) == ("document", "paper.pdf", "3 pages")
+
+
+async def test_an_image_that_is_too_large_is_refused_before_it_is_read(context: ToolContext, root: Path) -> None:
+    with (root / "huge.png").open("wb") as file:
+        file.write(png(1, 1))
+        file.truncate(60_000_000)
+    result = await read(context, "huge.png")
+    assert result.outcome is ToolOutcome.ERROR
+    assert result.content == "huge.png has 60,000,000 bytes, and an image or PDF may have 50,000,000."
 
 
 async def test_what_cannot_be_read_is_answered(context: ToolContext, root: Path) -> None:

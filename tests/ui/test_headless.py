@@ -109,6 +109,24 @@ async def test_stream_json_is_every_event_and_the_result_last(place: Place) -> N
     assert "ANTHROPIC_API_KEY" in sentence
 
 
+@pytest.mark.parametrize(
+    ("prompt", "sentence"),
+    [
+        ("see @gone.png", "gone.png does not exist; name an image or PDF behind the @."),
+        ("see @text.pdf", "text.pdf is neither an image nor a PDF."),
+        ('see "@my.png"', ""),
+    ],
+)
+async def test_a_file_that_cannot_be_attached_is_bad_usage_and_nothing_is_sent(
+    place: Place, prompt: str, sentence: str
+) -> None:
+    (place.folder / "text.pdf").write_text("no PDF")
+    async with server(HELLO) as standing:
+        ended = await run(at(place, standing), "-p", prompt)
+    assert (ended.code, len(standing.requests)) == ((2, 0) if sentence else (0, 1))
+    assert sentence in ended.err
+
+
 async def test_a_limit_keeps_the_text_and_exits_with_3(place: Place) -> None:
     call = 'text = "Looking."\ntools = [ { name = "glob", input = { pattern = "*" } } ]'
     async with server(f"[[reply]]\n{call}\n", "repeat") as standing:

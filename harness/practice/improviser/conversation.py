@@ -13,6 +13,7 @@ from typing import Any
 from harness.events import Json
 from harness.practice.improviser.arrivals import arrivals_in
 from harness.practice.improviser.language import Language, language_of
+from harness.practice.improviser.media import measured
 from harness.practice.improviser.results import unwrapped
 from harness.practice.improviser.summary_form import parse_summary
 from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
@@ -79,10 +80,14 @@ class _Draft:
     answered: bool = False
     paused_after: int | None = None
     arrivals: list[Arrival] = field(default_factory=list)
+    media: list[str] = field(default_factory=list)
 
     def done(self) -> Turn:
         said = "\n".join(self.said)
-        return Turn(self.prompt, tuple(self.exchanges), said, self.answered, self.paused_after, tuple(self.arrivals))
+        return Turn(
+            *(self.prompt, tuple(self.exchanges), said, self.answered, self.paused_after, tuple(self.arrivals)),
+            media=tuple(self.media),
+        )
 
 
 @dataclass(slots=True)
@@ -125,6 +130,8 @@ class _Reader:
         if prompts:
             self.settle()
             self.drafts.append(_Draft(prompts[-1]))  # those before are of turns that came to nothing
+        if media := list(measured(content)):
+            self._draft().media += media
         for kind, text in kinds:
             if kind is UserText.ARRIVED:
                 self._arrived(arrivals_in(text))

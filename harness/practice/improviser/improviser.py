@@ -8,7 +8,7 @@ from harness.practice.improviser.cutting import remaining, within_limit
 from harness.practice.improviser.delegation_plans import report_of
 from harness.practice.improviser.detours import calls_that_worked, named, with_detours
 from harness.practice.improviser.errands import Errand
-from harness.practice.improviser.goals import Delegate, DelegateEach, Talk, Topic
+from harness.practice.improviser.goals import Delegate, DelegateEach, Goal, ReadFile, Talk, Topic
 from harness.practice.improviser.intents import Understanding, understand
 from harness.practice.improviser.planning import Progress, replay
 from harness.practice.improviser.plans import plan_for
@@ -50,8 +50,8 @@ def _whole_answer(conversation: Conversation) -> tuple[str, tuple[Call, ...]]:
     """The answer to the last turn as it would be without any limit."""
     tools = tool_set(conversation.tools)
     setting = Setting(conversation.language, tools)
-    understood = understand(conversation.turns, tools)
     turn = conversation.turn
+    understood = _without_media(understand(conversation.turns, tools), turn)
     if sent := _sent_by_another(tools, turn, understood):
         return _report(conversation, setting, Understanding(()), Progress(report_of(setting, sent))), ()
     progress = replay(with_detours(setting, plan_for(setting, understood.goals)), turn.standing)
@@ -60,6 +60,21 @@ def _whole_answer(conversation: Conversation) -> tuple[str, tuple[Call, ...]]:
         again = setting.say(say.RESUMED, done=done) if turn.resumed else ""
         return f"{again} {progress.ask.words}".strip(), progress.ask.calls
     return _report(conversation, setting, understood, progress), ()
+
+
+def _without_media(understood: Understanding, turn: Turn) -> Understanding:
+    """What is left to do where images and documents came with the prompt: they are there, and need not be read.
+
+    Words about them that are no documented sentence are answered by what they measure.
+    """
+    if not turn.media:
+        return understood
+    goals = tuple(goal for goal in understood.goals if not _is_about_media(goal))
+    return Understanding(goals, understood.unclear if goals else "")
+
+
+def _is_about_media(goal: Goal) -> bool:
+    return goal == Talk(Topic.NOT_UNDERSTOOD) or (isinstance(goal, ReadFile) and goal.path.startswith("@"))
 
 
 def _sent_by_another(tools: ToolSet, turn: Turn, understood: Understanding) -> tuple[Exchange, ...]:
@@ -75,6 +90,8 @@ def _report(conversation: Conversation, setting: Setting, understood: Understand
     if understood.unclear:
         parts.append(setting.say(say.UNCLEAR, part=excerpt(understood.unclear, LONGEST_PART)))
     parts.append(told(setting, conversation.turn.arrivals))
+    if media := conversation.turn.media:
+        parts.append(setting.say(say.MEDIA, list=setting.bullets(media)))
     introduced = any(phrase in conversation.said for phrase in (say.INTRODUCTION.english, say.INTRODUCTION.japanese))
     says_who = any(isinstance(goal, Talk) and goal.topic in _SAYS_WHO_IT_IS for goal in understood.goals)
     if not introduced and not says_who and not any(turn.answered for turn in conversation.earlier):

@@ -34,6 +34,10 @@ IDENTITY = Phrase(
     "I am the practice model of this program: a small rule-based program, not an AI. I look for patterns in your sentences, ask for the right tools, and report what they really returned. I need no API key and send nothing to the internet.",
     "私はこのプログラムに付属する練習用モデルです。AI ではなく、小さなルールベースのプログラムです。文の中のパターンを探し、適切なツールを呼び出して、その実際の結果をお伝えします。API キーは不要で、インターネットには何も送りません。",
 )
+MEDIA = Phrase(
+    "What came with it, measured and not looked at, because I am no AI:\n\n{list}",
+    "一緒に届いたもの(私は AI ではないので、見るのではなく測りました):\n\n{list}",
+)
 NOT_UNDERSTOOD = Phrase(
     "I did not understand that as a whole, so I did nothing. I am a rule-based practice model, not an AI: I know a closed list of sentences and follow them to the letter; what else is said (“not”, “only if”, “the last line”) is beyond me. For example:",
     "全体としては理解できなかったため、何もしていません。私は AI ではなくルールベースの練習用モデルで、決まった文だけを文字どおりに実行します。それ以外の言葉(「〜しないで」「〜の場合だけ」「最後の行」など)には対応できません。例えば次のように話しかけてください。",

@@ -118,6 +118,8 @@ class Turn:
     """How many calls there were when the turn was paused last."""
     arrivals: tuple[Arrival, ...] = ()
     """What arrived in it. A turn that nobody asked for, and that only these began, has no prompt."""
+    media: tuple[str, ...] = ()
+    """The images and documents that came with it, measured."""
 
     @property
     def standing(self) -> tuple[Exchange, ...]:

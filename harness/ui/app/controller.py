@@ -110,6 +110,7 @@ class Controller:
         """What can be completed in this session, and the prompts of earlier days."""
         prompt = self._app.prompt
         early = prompt.history.prompts
+        prompt.keep_image = session.keep_image
         prompt.history = PromptHistory(session.state_folder / PROMPTS, session.masked)
         for text in early:
             prompt.history.add(text)

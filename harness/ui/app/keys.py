@@ -31,6 +31,7 @@ KEYS: KeyTable = (
             ("↑ ↓  Ctrl+R", "earlier prompts, and search in them"),
             ("/  @  !", "a command, a file, a shell command of your own"),
             ("Tab", "take what is offered; go to a question and back"),
+            ("Alt+V", "attach the image in the clipboard; a dragged image or PDF attaches itself"),
             ("Ctrl+G", "write in your editor"),
             ("Esc Esc", "go back to an earlier prompt"),
             ("Ctrl+C", "copy what is selected, clear, stop; twice quits"),

@@ -1,8 +1,12 @@
 """Where the person types: text, completion, history, pastes."""
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult, SuspendNotSupported
@@ -11,17 +15,22 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
+from harness.media.mentions import pasted_paths
+from harness.threads import in_thread
 from harness.ui.app.candidate_list import CandidateList
+from harness.ui.app.clipboard_image import ClipboardError, clipboard_image
 from harness.ui.app.completing import Completing
 from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.external_editor import EditorError, edited
 from harness.ui.app.history_walk import HistoryWalk, matching
-from harness.ui.app.pasting import Pastes, cleaned
+from harness.ui.app.pasting import Pastes, about_file, cleaned, files_at
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.prompt_mode import SIGNS, PromptMode, mode_of, submitted
 from harness.ui.app.prompt_text import PromptText
 
 SEARCH_SIGN = "?"
+LONGEST_LOOK_S = 2.0
+"""Seconds in which a file has to say what it is whose path was pasted."""
 NEWLINE_KEYS = frozenset({"ctrl+j", "shift+enter", "alt+enter", "shift+\r", "\r"})
 """Line breaks; the last two are Shift+Enter and Alt+Enter of a terminal that reports keys as xterm does.
 
@@ -102,8 +111,10 @@ class PromptArea(Vertical):
             before_key=self._take_key,
             after_edit=self._after_edit,
             on_revival=lambda: self._pastes.revive(self._input.text),
-            fold=lambda text: " ".join(text.split("\n")) if self.searching else self._pastes.fold(text),
+            fold=self._folded,
         )
+        self.keep_image: Callable[[bytes], Path] | None = None
+        """Keeps an image of the clipboard as a file; None: there is no session yet."""
 
     @property
     def text(self) -> str:
@@ -188,6 +199,11 @@ class PromptArea(Vertical):
                 self._search()
             case "ctrl+g":
                 await self._edit_elsewhere()
+            case "alt+v" | "ctrl+v":
+                return await self._paste_image(or_text=key == "ctrl+v")
+            case "backspace" if self._input.selection.is_empty and (length := self._placeholder_before_cursor):
+                self._input.put("", self._input.cursor - length, self._input.cursor)
+                self._after_edit()
             case _:
                 return False
         return True
@@ -228,6 +244,37 @@ class PromptArea(Vertical):
         self._input.show(text, cursor)
         self._show_sign()
         self._note_text()
+
+    @property
+    def _placeholder_before_cursor(self) -> int:
+        """Length of the placeholder that ends at the cursor, which goes as a whole; 0 where there is none."""
+        return self._pastes.before(self._input.text[: self._input.cursor])
+
+    async def _folded(self, paste: str) -> str:
+        """What is put into the text for a paste."""
+        if self.searching:
+            return " ".join(paste.split("\n"))
+        files: dict[str, str] = {}
+        if paths := pasted_paths(paste):
+            with suppress(TimeoutError):  # a disk that does not answer: what was pasted is text
+                async with asyncio.timeout(LONGEST_LOOK_S):
+                    files = await in_thread(partial(files_at, paths))
+        return self._pastes.fold_files(files.items()) if files else self._pastes.fold(paste)
+
+    async def _paste_image(self, *, or_text: bool) -> bool:
+        """Take an image from the system's clipboard; without one the key may mean the text that was copied in here."""
+        try:
+            image = await clipboard_image(os.environ)
+            if self.keep_image is None:
+                raise ClipboardError("The session is not open yet; try again in a moment.")
+            path = str(await in_thread(partial(self.keep_image, image)))
+        except (ClipboardError, OSError) as error:
+            if not or_text:
+                self.post_message(self.Refused(str(error)))
+            return not or_text
+        self._input.type(self._pastes.fold_files([(path, about_file(path) or "image")]))
+        self._after_edit()
+        return True
 
     def _after_edit(self) -> None:
         if self.searching:

@@ -52,7 +52,7 @@ class PromptText(TextArea, inherit_bindings=False):
         before_key: Callable[[str], Awaitable[bool]],
         after_edit: Callable[[], None],
         on_revival: Callable[[], None],
-        fold: Callable[[str], str],
+        fold: Callable[[str], Awaitable[str]],
     ) -> None:
         """A text area with four seams.
 
@@ -104,9 +104,9 @@ class PromptText(TextArea, inherit_bindings=False):
         self.selection = Selection(_location(whole, start), _location(whole, end))
         self.type(text)
 
-    def action_paste(self) -> None:
+    async def action_paste(self) -> None:  # type: ignore[override]  # textual awaits what an action returns
         """What was cut or copied in here."""
-        self._paste(self.app.clipboard)
+        await self._paste(self.app.clipboard)
 
     def action_delete_to_space(self) -> None:
         """Delete the word before the cursor with all its punctuation, as a shell does."""
@@ -144,10 +144,10 @@ class PromptText(TextArea, inherit_bindings=False):
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        self._paste(event.text)
+        await self._paste(event.text)
 
-    def _paste(self, text: str) -> None:
-        self.type(self._fold(cleaned(text)))
+    async def _paste(self, text: str) -> None:
+        self.type(await self._fold(cleaned(text)))
         self._after_edit()
 
 

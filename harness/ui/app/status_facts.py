@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from harness.session import Session
+from harness.settings.fields import PRACTICE_MODEL
 from harness.ui.app.status import Status
 from harness.ui.lines import dollars, priced
 from harness.ui.panel.layout import cell, flat
@@ -42,9 +43,13 @@ def _plan(panel: Panel) -> Iterator[str]:
 
 
 def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
-    model = "practice model" if session.settings.practice else session.model
+    model = session.model
+    if session.settings.practice:
+        model = "practice model" if model == PRACTICE_MODEL else f"{model} (practice)"
     fallback = running and panel.model.active not in ("", panel.model.chosen)
     yield f"{panel.model.active} instead of {model}" if fallback else model
+    if session.effort is not None:
+        yield session.effort
     yield MODES.get(session.permission_mode, session.permission_mode)
     if panel.window:
         yield f"{panel.context_tokens / panel.window:.0%}"

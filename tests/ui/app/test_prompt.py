@@ -1,20 +1,30 @@
 """The keys of the prompt, in a small app."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
+from textual.pilot import Pilot
 
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.prompt_text import PromptText
+from tests.media.files import png
 from tests.ui.app.host import Host, paste, type_keys, type_text
 
 pytestmark = pytest.mark.anyio
 SIZES = pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=["small", "large"])
 Size = tuple[int, int]
+
+
+async def shows(pilot: Pilot[None], app: Host, text: str) -> None:
+    """Wait until a text is shown: what a path leads to is looked up in a thread."""
+    async with asyncio.timeout(20):
+        while app.shown != text:
+            await pilot.pause(0.01)
 
 
 # ── typing and submitting ───────────────────────────────────────────────────────────────────────
@@ -228,11 +238,27 @@ async def test_a_placeholder_that_was_deleted_and_typed_again_is_only_text() -> 
     app = Host()
     async with app.run_test(size=(120, 40)) as pilot:
         await paste(pilot, "\n" * 9)
-        await pilot.press("backspace", "]")
+        await pilot.press("left", "backspace", "1")
         assert app.prompt.text == app.shown == "[pasted 10 lines #1]"
         await pilot.press("ctrl+underscore", "ctrl+underscore")
         assert app.shown == "[pasted 10 lines #1]"
         assert app.prompt.text == "\n" * 9
+
+
+async def test_a_pasted_path_of_an_image_becomes_an_attachment_that_one_key_deletes(tmp_path: Path) -> None:
+    (tmp_path / "a b.png").write_bytes(png(80, 60))
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await type_text(pilot, "see ")
+        await paste(pilot, f"'{tmp_path}/a b.png'")
+        await shows(pilot, app, "see [image 1: a b.png 80×60] ")
+        assert app.prompt.text == f'see @"{tmp_path}/a b.png" '
+        await pilot.press("backspace", "backspace")
+        assert app.prompt.text == app.shown == "see "
+        await pilot.press("ctrl+underscore")
+        assert app.prompt.text == f'see @"{tmp_path}/a b.png" '
+        await pilot.press("enter")
+        assert app.submitted == [f'see @"{tmp_path}/a b.png"']
 
 
 async def test_the_sign_tells_what_a_folded_paste_will_be_taken_for() -> None:

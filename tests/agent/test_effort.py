@@ -1,0 +1,109 @@
+"""Thinking and effort on the wire: what a request says of them, and when that may change."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.events import Effort, Event, Json, Notice, SettingChanged, ToolStarted
+from tests.agent.stage import Played, Stage, calls, run, says, stage
+
+pytestmark = pytest.mark.anyio
+
+OPUS, HAIKU, OLDER, UNKNOWN = "claude-opus-5-5", "claude-haiku-4-5", "claude-opus-4-6", "nobody-knows-1"
+SUMMARISED = {"type": "adaptive", "display": "summarized"}
+TWO = says("One.") + says("Two.")
+
+
+def efforts(here: Stage) -> list[object]:
+    return [body.get("output_config", {}).get("effort") for body in here.bodies]
+
+
+def thinking(here: Stage) -> list[Json | None]:
+    return [body.get("thinking") for body in here.bodies]
+
+
+def warnings(turn: Played) -> list[str]:
+    return [event.text for event in turn.of(Notice) if event.level == "warning"]
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [(OPUS, SUMMARISED), ("claude-sonnet-5-5", SUMMARISED), ("claude-opus-4-8", None), (HAIKU, None)],
+)
+async def test_a_model_that_thinks_is_asked_to_show_a_summary(tmp_path: Path, model: str, asked: Json | None) -> None:
+    async with stage(tmp_path, TWO, model=model) as here:
+        await here.turn()
+        await here.turn()
+        assert thinking(here) == [asked] * 2
+
+
+@pytest.mark.parametrize("effort", ["high", None])
+async def test_the_effort_of_the_settings_goes_out_with_every_request_and_unset_with_none(
+    tmp_path: Path, effort: str | None
+) -> None:
+    async with stage(tmp_path, calls(run("one")) + says("Done."), model=OPUS, effort=effort) as here:
+        turn = await here.turn()
+        assert efforts(here) == [effort, effort]
+        assert warnings(turn) == []
+
+
+async def test_an_effort_that_is_set_within_a_turn_counts_from_the_next_one_on(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(run("one")) + says("Done.") + says("Well."), model=OPUS, effort="low") as here:
+
+        def raise_it(event: Event) -> None:
+            if isinstance(event, ToolStarted):
+                here.agent.set_effort(Effort.MAX)
+
+        turn = await here.turn(on_event=raise_it)
+        assert [(event.name, event.value) for event in turn.of(SettingChanged)] == [("effort", "max")]
+        await here.turn()
+        here.agent.set_effort(None)
+        assert efforts(here) == ["low", "low", "max"]
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted", "told"),
+    [
+        (HAIKU, "high", "claude-haiku-4-5 takes no effort"),
+        (OLDER, "xhigh", "claude-opus-4-6 does not take the effort xhigh; it takes low, medium, high, max"),
+    ],
+)
+async def test_a_model_that_does_not_take_the_effort_gets_none_and_that_is_told_once(
+    tmp_path: Path, model: str, wanted: str, told: str
+) -> None:
+    async with stage(tmp_path, TWO, model=model, effort=wanted) as here:
+        first, second = await here.turn(), await here.turn()
+        assert warnings(first) == [f"{told}; requests to it go out without one"]
+        assert warnings(second) == []
+        assert efforts(here) == [None, None]
+        with pytest.raises(HarnessError, match=told):
+            here.agent.set_effort(Effort(wanted))
+        assert first.end.answer == "One."
+
+
+async def test_another_model_that_takes_the_effort_gets_it_again(tmp_path: Path) -> None:
+    async with stage(tmp_path, TWO, model=HAIKU, effort="high") as here:
+        await here.turn()
+        here.agent.set_model(OPUS)
+        turn = await here.turn()
+        assert warnings(turn) == []
+        assert efforts(here) == [None, "high"]
+
+
+async def test_a_model_that_nobody_knows_is_asked_for_the_effort_that_the_user_wants(tmp_path: Path) -> None:
+    server = '[server]\nchecks = "off"\n'
+    async with stage(tmp_path, server + TWO, model=UNKNOWN, effort="high") as here:
+        await here.turn()
+        await here.turn()
+        assert efforts(here) == ["high", "high"]
+        assert thinking(here) == [None, None]
+
+
+async def test_a_fallback_for_which_the_effort_is_too_high_goes_by_its_own(tmp_path: Path) -> None:
+    refusal = '\n[[reply]]\ntext = ""\nstop_reason = "refusal"\n'
+    async with stage(tmp_path, refusal + says("Done."), model=OPUS, fallback_models=(OLDER,), effort="xhigh") as here:
+        turn = await here.turn()
+        assert turn.end.answer == "Done."
+        assert efforts(here) == ["xhigh", None]
+        assert thinking(here) == [SUMMARISED, None]
