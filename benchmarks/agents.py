@@ -85,7 +85,9 @@ async def of_one_prompt(count: int, share: float) -> Crowd:
         flags = ("--practice", str(script), "--yolo", "--output-format", "stream-json")
         run = await measured(
             (sys.executable, "-m", "harness", "-p", "Let them count.", *flags),
-            clean_environment(HARNESS_STATE_DIR=str(folder / "state")),
+            clean_environment(
+                HARNESS_STATE_DIR=str(folder / "state"), HARNESS_FAN_OUT="allow", HARNESS_MAX_AGENTS=str(count)
+            ),
             work,
         )
         events = [json.loads(line) for line in run.stdout.splitlines()]

@@ -18,6 +18,7 @@ from harness.definitions import usable
 from harness.errors import HarnessError
 from harness.events import Block, Event, GateName, Origin
 from harness.executor.background import BackgroundCommands, CommandLimits
+from harness.executor.fan_out import FanOutQuestions
 from harness.executor.gating import GateStatus, Gating
 from harness.executor.incoming import Incoming
 from harness.executor.subagents import Subagents
@@ -28,6 +29,7 @@ from harness.memory import keeping_tools
 from harness.model.arrivals import arrivals_text
 from harness.settings import Settings
 from harness.sharing import Shared
+from harness.tools.ask_user import ASK_USER
 from harness.tools.background import CommandState
 from harness.tools.delegating import task_tool
 from harness.tools.output import fitted
@@ -73,8 +75,9 @@ class Crew:
         self._skills, self._memory = shared.skills, shared.memory
         emit = conversation.emit
         given = tools_for(settings, None, shared.skills, shared.memory)
+        names = (*(one.name for one in given), *((ASK_USER,) if settings.ask_user != "off" else ()))
         tools = (
-            *(one.name for one in given if standard is None or one.name in standard),
+            *(name for name in names if standard is None or name in standard),
             *(one.name for one in own),
             *web_access(settings).names,
         )
@@ -95,11 +98,20 @@ class Crew:
             existing=lambda: self._command_ids,
             log=log,
         )
+        self._fan_out = FanOutQuestions(
+            conversation,
+            shared.asker,
+            mode=settings.fan_out,
+            free=settings.fan_out_agents,
+            most=settings.max_agents,
+            cost=lambda usage: shared.catalogue.cost(model(), usage),
+        )
         self.agents = Subagents(
             conversation,
             self.agent_gate,
             self.incoming,
             shared.asker,
+            self._fan_out,
             clock,
             log,
             hire=hire,
@@ -183,6 +195,7 @@ class Crew:
         told = tuple(events)
         self.incoming.recall(told)
         self.agents.recall(told)
+        self._fan_out.recall(told)
         self.commands.recall(told)
 
     async def aclose(self) -> None:

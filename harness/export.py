@@ -29,6 +29,8 @@ from harness.events import (
     OutputCapChanged,
     PauseReported,
     PermissionAnswered,
+    QuestionAnswered,
+    QuestionAsked,
     RetryScheduled,
     RolledBack,
     Rung,
@@ -245,6 +247,13 @@ def _note(event: Event) -> str:
             return f"hook {event.name} at {event.point}: {outcome}{': ' + event.detail if event.detail else ''}"
         case HookFailed(times=1):
             return f"hook {event.name} at {event.point} failed: {event.why}"
+        case QuestionAsked(question=question, options=options):
+            labels = " | ".join(option.label for option in options)
+            return f"question: {question}{f' [{labels}]' if labels else ''}".replace("\n", " ")
+        case QuestionAnswered(how="declined", by=by):
+            return "not answered: no user was present" if by == "setting" else "declined to answer"
+        case QuestionAnswered(answer=answer, by=by):
+            return f"answered{' by the settings' if by == 'setting' else ''}: {answer}"
         case PermissionAnswered(answer="no"):
             return f"{event.tool} was not allowed{': ' + event.why if event.why else ''}"
         case SettingChanged():

@@ -41,6 +41,7 @@ from harness.executor.labels import Labels
 from harness.executor.model_calls import ModelCalls
 from harness.executor.own_commands import OwnCommands
 from harness.executor.plan_reminder import PlanReminder
+from harness.executor.questions import UserQuestions
 from harness.executor.remembering import Remembering
 from harness.executor.rewinding import Rewinding
 from harness.executor.rollbacks import Rollbacks
@@ -59,6 +60,7 @@ from harness.recovery import RecoveryLimits
 from harness.settings import Settings
 from harness.sharing import Shared
 from harness.skills import SKILL, catalogue_text
+from harness.tools.ask_user import ask_user_tool
 from harness.tools.planning import TODO_WRITE
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of
@@ -133,6 +135,8 @@ def wired(
         asker = shared.asker
     company = None if hired else crew(shared, outputs)
     ours = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
+    if settings.ask_user != "off":
+        ours = (*ours, ask_user_tool(UserQuestions(conversation, asker, settings.ask_user)))
     every = joined(kept_of(ours, standard, strict=not hired), tools)
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
     web = web_access(settings, standard if hired else None)

@@ -136,7 +136,11 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
             "names 'sed'",
         ),
         ("\ufeff" + "[bash]\nx = 1\n" + BASH[7:], 2, "'x' is not known"),
-        ('[xyz]\nprovides = "x"\nfallback = "y"\n', 1, "xyz is no tool of this agent; there are bash, edit_file"),
+        (
+            '[xyz]\nprovides = "x"\nfallback = "y"\n',
+            1,
+            "xyz is no tool of this agent; there are ask_user, bash, edit_file",
+        ),
         ('glob.provides = "x"\n\n\nglob.fallback = 3\n', 4, "fallback is 3"),
         ('# """\n[bash]\nprovides = "x"\nfallback = "y"\nx = 1\n', 5, "'x' is not known"),
         ('[bash]\nprovides = \'"""\'\nfallback = 1\n', 3, "fallback is 1"),

@@ -18,6 +18,9 @@ from harness.events import (
     PauseReport,
     PauseReported,
     PlanItem,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionOption,
     Rung,
     SessionResumed,
     ToolEnded,
@@ -225,3 +228,19 @@ def test_a_page_holds_nothing_that_a_terminal_obeys() -> None:
     page = markdown(records(*session(), TurnStarted(3, "go on"), reply))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", page)
     assert r"\x1b]52;c;cm0gLXJm\x07" in page
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (QuestionAnswered("c", "option", "blue"), "answered: blue"),
+        (QuestionAnswered("c", "option", "red", "setting"), "answered by the settings: red"),
+        (QuestionAnswered("c", "declined", ""), "declined to answer"),
+        (QuestionAnswered("c", "declined", "", "setting"), "not answered: no user was present"),
+    ],
+)
+def test_a_question_of_the_model_and_its_answer_stand_on_the_page(end: QuestionAnswered, told: str) -> None:
+    asked = QuestionAsked("c", "Which\ncolour?", (QuestionOption("red"), QuestionOption("blue", "like the logo")))
+    page = markdown(records(session_started(), TurnStarted(1, "Paint it."), asked, end))
+    assert "> question: Which colour? [red | blue]\n" in page
+    assert f"> {told}\n" in page

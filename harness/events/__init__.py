@@ -145,6 +145,7 @@ from harness.events.health import (
     part_key,
 )
 from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
+from harness.events.questions import FanOut, QuestionAnswered, QuestionAsked, QuestionOption
 from harness.events.values import (
     ATTACHMENT,
     OWN_COMMAND,
@@ -222,6 +223,7 @@ __all__ = [
     "Failure",
     "FailureCategory",
     "FailureCharged",
+    "FanOut",
     "Fault",
     "FaultKind",
     "FaultOccurred",
@@ -268,6 +270,9 @@ __all__ = [
     "PlanReminded",
     "Projection",
     "PromptListsRead",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QuestionOption",
     "Rank",
     "RefusalReason",
     "RemovalReason",

@@ -13,6 +13,8 @@ from harness.events import (
     Origin,
     PermissionAnswered,
     PermissionAsked,
+    QuestionAnswered,
+    QuestionAsked,
     RetryScheduled,
     SpendChanged,
     StepStarted,
@@ -86,6 +88,10 @@ class Follower:
                 self._moved(shorten_line(f"waits {delay:.0f} s to try again: {detail}"))
             case PermissionAsked(tool=tool, summary=summary):
                 self._moved(shorten_line(f"asks for {tool} {summary}"), waits_for_person=True)
+            case QuestionAsked(question=question):
+                self._moved(shorten_line(f"asks: {question}"), waits_for_person=True)
+            case QuestionAnswered(how=how):
+                self._moved("its question was declined" if how == "declined" else "its question was answered")
             case PermissionAnswered(tool=tool, answer=answer):
                 self._moved(f"{tool}: {'not allowed' if answer == 'no' else 'allowed'}")
 

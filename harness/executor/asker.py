@@ -2,15 +2,24 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from harness.conversation import Conversation
-from harness.events import LoopAsked, LoopChoice, PermissionAnswered, PermissionAsked, WaitOffered
+from harness.events import LoopAsked, LoopChoice, PermissionAnswered, PermissionAsked, QuestionAsked, WaitOffered
 from harness.executor.waiting import unless
 from harness.permissions import Allow, Answer, Ask, Decision, PermissionRequest
 
 WaitChoice = Literal["wait", "switch", "stop"]
+
+
+@dataclass(frozen=True, slots=True)
+class UserAnswer:
+    """The user's answer to a question."""
+
+    how: Literal["option", "text", "declined"]
+    text: str = ""
+    """The label of the option, or the words; empty where declined."""
 
 
 class Asker(Protocol):
@@ -33,6 +42,10 @@ class Asker(Protocol):
         """The agent goes in circles: let it, switch the mechanism off, go back, or stop?"""
         ...
 
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """The answer to a question of the model, or of the program; None: no user is present."""
+        ...
+
 
 class Nobody:
     """Answers for a program that runs alone: no, and stop."""
@@ -52,6 +65,10 @@ class Nobody:
     async def loop(self, asked: LoopAsked) -> LoopChoice:
         """Stop."""
         return LoopChoice.STOP
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """No user is present."""
+        return None
 
 
 class OneAtATime:
@@ -96,9 +113,15 @@ class OneAtATime:
         async with self._turn:
             return await self._asker.loop(asked)
 
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """Ask when the questions before this one are answered."""
+        async with self._turn:
+            return await self._asker.question(asked)
+
 
 class OnBehalf:
-    """Asks the person on behalf of a subagent, and only what nobody else may decide: whether a call may run.
+    """Asks the user on behalf of a subagent, and only what nobody else may decide: whether a call may run, and what
+    the subagent itself asks.
 
     A long wait and a circle end the agent instead; whoever asked for it decides what then.
     """
@@ -120,6 +143,10 @@ class OnBehalf:
     async def loop(self, asked: LoopAsked) -> LoopChoice:
         """Stop."""
         return LoopChoice.STOP
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """Ask, and say who asks."""
+        return await self._asker.question(replace(asked, agent=self._agent))
 
 
 async def ask_permission(

@@ -15,6 +15,7 @@ from harness.events import (
     LoopAsked,
     Origin,
     PermissionAsked,
+    QuestionAsked,
     ToolCall,
     TransitionCode,
     TurnEnded,
@@ -187,6 +188,8 @@ class Hooking:
         match event:
             case PermissionAsked(tool=tool, summary=summary):
                 self._notify("permission", f"{tool} {summary}".rstrip())
+            case QuestionAsked(question=question):
+                self._notify("question", question)
             case WaitOffered(detail=detail):
                 self._notify("wait", detail)
             case LoopAsked(loop=loop):
@@ -194,7 +197,7 @@ class Hooking:
             case TurnEnded(code=code, reason=reason) if code not in EXPECTED and not self._agent:
                 self._notify("turn_ended", f"{code}: {reason}")
 
-    def _notify(self, kind: Literal["permission", "wait", "loop", "turn_ended"], text: str) -> None:
+    def _notify(self, kind: Literal["permission", "question", "wait", "loop", "turn_ended"], text: str) -> None:
         self._keep(
             asyncio.create_task(
                 self._ask(self._call(HookPoint.NOTIFICATION, kind=kind, text=shorten_line(text)), alone=True),

@@ -33,6 +33,7 @@ from harness.executor.agent_following import Follower, played
 from harness.executor.agent_reports import Report, ended_with, told
 from harness.executor.agent_rows import AgentRow, AgentState, first_row
 from harness.executor.asker import Asker, OnBehalf
+from harness.executor.fan_out import FanOutQuestions, FanOutRefused
 from harness.executor.gating import Gating, NotAdmitted
 from harness.executor.incoming import Incoming
 from harness.executor.workers import Order, Worker
@@ -89,6 +90,7 @@ class Subagents:
         gating: Gating,
         incoming: Incoming,
         asker: Asker,
+        fan_out: FanOutQuestions,
         clock: Clock,
         log: logging.Logger,
         *,
@@ -104,6 +106,7 @@ class Subagents:
         Args:
             gating: lets few of them work at a time.
             incoming: takes the reports that nobody waits for.
+            fan_out: asks before many of them are started.
             hire: makes an agent. Raises HarnessError when it cannot.
             tools: names of what an agent may be given.
             kinds: the kinds of agents that files define.
@@ -116,6 +119,7 @@ class Subagents:
         self._gating = gating
         self._incoming = incoming
         self._asker = asker
+        self._fan_out = fan_out
         self._clock = clock
         self._log = log
         self._hire = hire
@@ -138,29 +142,33 @@ class Subagents:
 
     async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
         """Have the task done, and say what came of it. A cancellation ends the agent and is passed on."""
-        if task.agent is None and self._count >= self._most:
-            text = (
-                f"Not started: this session has started {self._count} agents, and max_agents allows no more. Do "
-                "the rest yourself, or go on with one of them by its id."
-            )
-            return ToolResult(text, ToolOutcome.ERROR, f"not started: max_agents is {self._most}")
-        known = self._new() if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
-        if known is None:
+        if task.agent is None and (full := self._full()) is not None:
+            return full
+        known = None if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
+        if task.agent is not None and known is None:
             hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"
             return _invalid(
                 f"There is no agent {task.agent} to go on with; {hint}. Leave `agent` out to start a new one."
             )
-        name = kind_of(task) if task.agent is None else self._kind_of.get(known.agent, "")
+        name = kind_of(task) if known is None else self._kind_of.get(known.agent, "")
         kind = self.kinds.get(name)
         if kind is None and name:
             return _invalid(f"There is no kind of agent {name}; there are {', '.join(self._kind_names) or 'none'}.")
-        if kind_of(task) not in ("", name):
+        if known is not None and kind_of(task) not in ("", name):
             return _invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to go on with it.")
         only = self.only()
         may = [one for one in (kind.given if kind else self._tools) if only is None or one in only]
         chosen = tuple(may if task.tools is None else dict.fromkeys(task.tools))
         if wrong := [one for one in chosen if one not in may]:
             return _invalid(f"No agent can be given {', '.join(wrong)}; there are {', '.join(may) or 'none'}.")
+        if known is None:
+            try:
+                await self._fan_out.admit(context.call_id, self._count)
+            except FanOutRefused as refusal:
+                return ToolResult(str(refusal), ToolOutcome.DENIED, refusal.summary)
+            if (full := self._full()) is not None:  # others of the same reply have started meanwhile
+                return full
+            known = self._new()
         if name:
             self._kind_of[known.agent] = name
         model = model_named(kind.model) if kind and kind.model else self._model()
@@ -184,6 +192,16 @@ class Subagents:
             return ToolResult(text, summary=f"{known.agent} works in the background")
         report = await self._carried_out(known, asked)
         return self._result(known.agent, report, context)
+
+    def _full(self) -> ToolResult | None:
+        """The answer where the session may start no other subagent; None: it may."""
+        if self._count < self._most:
+            return None
+        text = (
+            f"Not started: this session has started {self._count} agents, and max_agents allows no more. Do the rest "
+            "yourself, or go on with one of them by its id."
+        )
+        return ToolResult(text, ToolOutcome.ERROR, f"not started: max_agents is {self._most}")
 
     def _result(self, agent: str, report: Report, context: ToolContext) -> ToolResult:
         content, whole = shorten(told(agent, report), self._result_characters, context.output_file)

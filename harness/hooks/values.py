@@ -66,7 +66,7 @@ class HookCall:
     objections: int = 0
     """stop: how often in a row the end was objected to; 0 at the first time."""
     kind: str = ""
-    """notification: "permission", "wait", "loop" or "turn_ended"."""
+    """notification: "permission", "question", "wait", "loop" or "turn_ended"."""
     text: str = ""
     """notification: what it says, in one line."""
 

@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
-from harness.executor.asker import Asker, Nobody, WaitChoice
+from harness.events import LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, WaitOffered
+from harness.executor.asker import Asker, Nobody, UserAnswer, WaitChoice
 from harness.permissions import Answer, PermissionRequest
 
 
@@ -40,3 +40,7 @@ class Answering:
     async def loop(self, asked: LoopAsked) -> LoopChoice:
         """Stop, unless the learner decides otherwise."""
         return await self._learner.loop(asked) if self._live() else LoopChoice.STOP
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """The learner is asked; while the prompts are played no user is present."""
+        return await self._learner.question(asked) if self._live() else None

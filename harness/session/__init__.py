@@ -8,7 +8,7 @@ from harness.escape.wording import LABELS as LOOP_CHOICES
 from harness.escape.wording import RUNGS, described
 from harness.escape.wording import question as loop_question
 from harness.executor.agent_rows import AgentRow
-from harness.executor.asker import Asker, Nobody, WaitChoice
+from harness.executor.asker import Asker, Nobody, UserAnswer, WaitChoice
 from harness.executor.attachments import attachment_problem
 from harness.executor.gating import GateStatus
 from harness.executor.incoming import Incoming
@@ -59,6 +59,7 @@ __all__ = [
     "SessionSummary",
     "Skill",
     "SkillProblem",
+    "UserAnswer",
     "WaitChoice",
     "attachment_problem",
     "described",

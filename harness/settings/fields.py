@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.model.endpoint import KeyHeader, Platform
 from harness.settings.kinds import (
+    AskUser,
     CacheTtl,
     Call,
     CascadeProbes,
@@ -14,6 +15,7 @@ from harness.settings.kinds import (
     Dollars,
     Domains,
     EffortLevel,
+    FanOutAnswer,
     Headers,
     Hooks,
     KeyHeaders,
@@ -93,6 +95,9 @@ class Settings(BaseModel):
     """What never may run, in no mode. The rules of all layers count together."""
     permissions_file: Place | None = None
     """Where rules are that you keep; unset: permissions.toml beside your settings. The files of a folder cannot."""
+    ask_user: AskUser = "refuse"
+    """What the model hears that asks a question where no user is present: to go on by its own judgement (refuse), or
+    its first option (first). At a terminal you are asked. off: it cannot ask at all."""
     instructions: Switch = True
     """Tell the model what AGENTS.md and CLAUDE.md say: yours, those of the workspace and of the folders above it."""
     skills: Switch = True
@@ -191,6 +196,11 @@ class Settings(BaseModel):
     """Count the agents of all your sessions on this machine together. Off: each session for itself."""
     max_agents: CountOrNone = 100
     """Subagents that a session may start in all; then no other one is started. 0: none."""
+    fan_out: FanOutAnswer = "ask"
+    """Before a session starts more than `fan_out_agents` subagents: ask you, which without a user present means no;
+    start them (allow); or do not (refuse)."""
+    fan_out_agents: CountOrNone = 10
+    """Subagents that a session starts before it asks; a yes holds for twice as many, or for all that were asked for."""
     agent_turns: Count = 30
     """Steps that a subagent may take for one task."""
     agent_budget_usd: Dollars | None = None

@@ -105,6 +105,8 @@ CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confi
 CacheTtl = Annotated[Literal["5m", "1h"], Fits('"5m" or "1h"')]
 EffortLevel = Annotated[Effort, Fits(", ".join(f'"{level}"' for level in Effort))]
 Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
+AskUser = Annotated[Literal["refuse", "first", "off"], Fits('"refuse", "first" or "off"')]
+FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], Fits('"ask", "allow" or "refuse"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
 
 

@@ -95,6 +95,10 @@ class QuestionFocus:
         self._open_since = self._held_at = None
         self._wanted = False
 
+    def may_click(self, at: float) -> bool:
+        """Whether a click at this time is meant: the question was in sight for as long as before a key counts."""
+        return at >= self._appeared + self._grace_s
+
     @property
     def held_until(self) -> float | None:
         """When the letter that is held becomes an answer; None: none is held."""

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
-from harness.session import LOOP_CHOICES, Answer, Nobody, PermissionRequest, WaitChoice
+from harness.events import LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, QuestionOption, WaitOffered
+from harness.session import LOOP_CHOICES, Answer, Nobody, PermissionRequest, UserAnswer, WaitChoice
 from harness.ui.line import Line, Tone
 from harness.ui.plain import Plain
 
@@ -14,6 +14,8 @@ YES = ("y", "yes", "once", "1")
 ALWAYS = ("a", "always", "2")
 KEEP = ("k", "keep")
 NO = ("n", "no", "3")
+OTHER = ("w", "words")
+"""Before an answer in other words than those on offer."""
 LONGEST_WORD = 12
 """Characters of what may be a mistyped answer. What is longer, or has more than one word, was meant for the model."""
 
@@ -96,6 +98,27 @@ class PlainAsker:
         """Ask about an agent that goes in circles; the end of input means stop."""
         return await self._choice(asked.choices, [LOOP_CHOICES[one] for one in asked.choices]) or LoopChoice.STOP
 
+    async def question(self, asked: QuestionAsked) -> UserAnswer:
+        """Show a question and the answers on offer; the end of input means that it is declined."""
+        await self._settled()
+        title, *more = f"{asked_by(asked)}{asked.question}".splitlines()
+        self._plain.line(Line("?", title, Tone.TROUBLE))
+        for text in (*more, *(f"{number} {option_line(one)}" for number, one in enumerate(asked.options, 1))):
+            self._plain.say(f"  {text}")
+        if not asked.options:
+            answer = await self._asked("  your answer (Enter: none): ", free_answer_in, "  please answer in words")
+            return answer or UserAnswer("declined")
+        numbers = f"1 to {len(asked.options)}"
+        answer = await self._asked(
+            f"  {numbers}, w and words of your own, n no answer: ",
+            lambda line: answer_in(line, asked.options),
+            f"  please answer {numbers}, w and words of your own, or n",
+        )
+        if answer is not None and answer.how == "text" and not answer.text:
+            self._plain.ask("  your answer (Enter: none): ")
+            return free_answer(await self._typist.answer() or "")
+        return answer or UserAnswer("declined")
+
     async def pause(self) -> str | None:
         """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop."""
         await self._settled()
@@ -142,8 +165,8 @@ def _listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def asked_by(asked: PermissionAsked) -> str:
-    """Whose call it is, before what is asked: "agent a3: "; empty for the agent the person talks to."""
+def asked_by(asked: PermissionAsked | QuestionAsked) -> str:
+    """Who asks, before what is asked: "agent a3: "; empty for the agent the person talks to."""
     return f"agent {asked.agent}: " if asked.agent else ""
 
 
@@ -207,6 +230,37 @@ def choice_in(line: str, choices: Sequence[C]) -> C | None:
         return choices[int(typed) - 1]
     named = [choice for choice in choices if typed and choice.startswith(typed)]
     return named[0] if len(named) == 1 else None
+
+
+def option_line(option: QuestionOption) -> str:
+    """An answer on offer, and what it means."""
+    return f"{option.label}: {option.description}" if option.description else option.label
+
+
+def answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None:
+    """The answer that was typed: the number or the whole label of an option, w with or without words, n for none.
+
+    None: not understood. Words without the w before them are none, since they may be meant for the model.
+    """
+    typed = unicodedata.normalize("NFKC", line.strip())
+    if typed.isdecimal() and 1 <= int(typed) <= len(options):
+        return UserAnswer("option", options[int(typed) - 1].label)
+    if (named := next((one for one in options if one.label.casefold() == typed.casefold()), None)) is not None:
+        return UserAnswer("option", named.label)
+    word, rest = [*line.split(maxsplit=1), "", ""][:2]
+    if unicodedata.normalize("NFKC", word).rstrip(",.:;").lower() in OTHER:
+        return UserAnswer("text", rest.strip())
+    return UserAnswer("declined") if typed.lower() in NO[:2] else None
+
+
+def free_answer(text: str) -> UserAnswer:
+    """An answer in free text; an empty one declines."""
+    return UserAnswer("text", text.strip()) if text.strip() else UserAnswer("declined")
+
+
+def free_answer_in(line: str) -> UserAnswer | None:
+    """The same for a line typed below the question; a command, such as /help, is no answer."""
+    return None if line.lstrip()[:1] in ("/", "!") else free_answer(line)
 
 
 def _indented(text: str) -> str:

@@ -295,6 +295,7 @@ def settings_of(folder: Path, base_url: str, **values: object) -> Loaded:
         "api_key": KEY,
         "model": MODEL,
         "permission_mode": "yolo",
+        "fan_out": "allow",
         "workspace": workspace,
         "state_dir": folder / "state",
     }

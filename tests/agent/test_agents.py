@@ -119,7 +119,7 @@ async def test_an_agent_begins_with_nothing_but_its_task_and_its_answer_comes_ba
         ] == "Count the files."
         assert "How many files" not in str(asked["messages"])
         assert {tool["name"] for tool in asked["tools"]} == {
-            *("bash", "read_file", "write_file", "edit_file", "glob", "grep", "todo_write", "recall")
+            *("bash", "read_file", "write_file", "edit_file", "glob", "grep", "todo_write", "recall", "ask_user")
         }
         bash = next(tool for tool in asked["tools"] if tool["name"] == "bash")
         assert set(bash["input_schema"]["properties"]) == {"command", "timeout"}

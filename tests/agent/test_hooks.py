@@ -341,6 +341,14 @@ async def test_stop_hooks_are_not_asked_after_a_fault_and_a_notification_is_sent
 # ── notifications ───────────────────────────────────────────────────────────────────────────────
 
 
+async def test_a_question_of_the_model_is_notified(tmp_path: Path) -> None:
+    seen = Seen()
+    ask = '{ name = "ask_user", input = { question = "Which colour?" } }'
+    async with stage(tmp_path, calls(ask) + says(ANSWER), hooks=[seen.hook("notification")]) as here:
+        await here.turn()
+    assert [(call.kind, call.text) for call in seen] == [("question", "Which colour?")]
+
+
 async def test_a_question_is_notified_while_it_stands(tmp_path: Path) -> None:
     seen = Seen()
     script = calls(run("it")) + says(ANSWER)

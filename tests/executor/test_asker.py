@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.events import LoopAsked, PermissionAsked, WaitOffered
-from harness.executor.asker import Nobody, OnBehalf, OneAtATime, WaitChoice
+from harness.events import LoopAsked, PermissionAsked, QuestionAsked, WaitOffered
+from harness.executor.asker import Nobody, OnBehalf, OneAtATime, UserAnswer, WaitChoice
 from harness.permissions import Answer, Mode, PermissionRequest, Permissions
 from harness.tools.tool import Effect
 from tests.executor.hand_clock import quiet
@@ -23,7 +23,7 @@ class Person(Nobody):
     present = True
 
     def __init__(self) -> None:
-        self.asked: list[PermissionAsked | WaitOffered | LoopAsked] = []
+        self.asked: list[PermissionAsked | WaitOffered | LoopAsked | QuestionAsked] = []
         self.answers: list[asyncio.Future[Answer]] = []
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
@@ -36,6 +36,11 @@ class Person(Nobody):
         """Waits."""
         self.asked.append(offered)
         return "wait"
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """Answers with the question."""
+        self.asked.append(asked)
+        return UserAnswer("text", asked.question)
 
 
 def request(
@@ -142,3 +147,24 @@ async def test_an_agent_asks_for_nothing_but_permission() -> None:
 async def test_nobody_says_no_and_stop() -> None:
     assert (await Nobody().permission(*request(1))).choice == "no"
     assert await Nobody().wait(LONG) == "stop"
+
+
+async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_says_whose_it_is() -> None:
+    person = Person()
+    _, ask, desk = asking(person)
+    permission = ask(1, "make")
+    await quiet()
+    question = asyncio.create_task(OnBehalf(desk, "a2").question(QuestionAsked("call", "Which colour?")))
+    await quiet()
+    assert [type(asked) for asked in person.asked] == [PermissionAsked]
+    person.answers[-1].set_result(Answer("once"))
+    assert (await permission).choice == "once"
+    assert await question == UserAnswer("text", "Which colour?")
+    assert person.asked[-1] == QuestionAsked("call", "Which colour?", agent="a2")
+
+
+async def test_where_no_user_is_present_a_question_has_no_answer() -> None:
+    _, _, desk = asking(Person())
+    assert await Nobody().question(QuestionAsked("call", "Why?")) is None
+    assert await OnBehalf(Nobody(), "a1").question(QuestionAsked("call", "Why?")) is None
+    assert await desk.question(QuestionAsked("call", "Why?")) == UserAnswer("text", "Why?")

@@ -9,6 +9,7 @@ from harness.definitions import Agents
 from harness.events import AgentCreated, AgentEnd, AgentEnded, ArrivalKind, Arrived, Event, Usage
 from harness.executor.agent_rows import AgentState
 from harness.executor.asker import Nobody
+from harness.executor.fan_out import FanOutQuestions
 from harness.executor.gating import Gating
 from harness.executor.incoming import Incoming
 from harness.executor.subagents import REMEMBERED, Subagents
@@ -60,6 +61,7 @@ def resumed(journal: list[Event]) -> Subagents:
         Gating(Gate(GateLimits()), conversation.emit, clock),
         incoming,
         Nobody(),
+        FanOutQuestions(conversation, Nobody(), mode="allow", free=10, most=100, cost=lambda usage: None),
         clock,
         logging.getLogger("test"),
         hire=nobody,

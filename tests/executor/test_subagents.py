@@ -29,6 +29,7 @@ from harness.events import (
 )
 from harness.executor.agent_rows import AgentState
 from harness.executor.asker import Nobody
+from harness.executor.fan_out import FanOutQuestions
 from harness.executor.gating import Gating
 from harness.executor.incoming import Incoming
 from harness.executor.subagents import REMEMBERED, Subagents
@@ -117,6 +118,7 @@ class Office:
             self.gating,
             self.incoming,
             Nobody(),
+            FanOutQuestions(self.conversation, Nobody(), mode="allow", free=10, most=100, cost=lambda usage: None),
             self.clock,
             logging.getLogger("harness.test"),
             hire=self.hire,

@@ -71,6 +71,9 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 
 SAMPLE = {
     "cascade_probes": "confirm",
+    "ask_user": "first",
+    "cache_ttl": "1h",
+    "fan_out": "allow",
     "call": "off",
     "effort": "high",
     "auto_compact": "no",
@@ -89,7 +92,6 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
-    "cache_ttl": "1h",
     "web_allowed_domains": "docs.python.org, example.com/blog",
     "web_blocked_domains": "x.example",
     "endpoint": "vertex",

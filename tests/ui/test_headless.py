@@ -140,7 +140,7 @@ async def test_many_agents_are_few_lines_and_every_failure_has_one(place: Place)
     asked = calls(*(task(f"part {number}") for number in range(12)))
     agents = hired(fails(400)) + hired(says("Done.", times='"forever"'))
     async with server(asked + agents + says("All asked."), "error") as standing:
-        ended = await answered(at(place, standing), "hi")
+        ended = await answered(at(place, standing), "hi", fan_out="allow")
     lines = ended.err.splitlines()
     assert ended.out.endswith("All asked.\n")
     assert sum(line.startswith("→") for line in lines) == sum(line.startswith("✓") for line in lines) == 10
@@ -292,3 +292,52 @@ async def test_what_a_session_keeps_is_for_its_user_alone(place: Place, own_umas
     assert {file.suffix for file in kept} >= {".jsonl", ".txt", ".md"}
     assert [str(file) for file in kept if file.stat().st_mode & 0o077] == []
     assert (place.folder / "new.txt").stat().st_mode & 0o777 == 0o666  # a file of the project is a file of the project
+
+
+QUESTION = calls('{ name = "ask_user", input = { question = "Which colour?", options = ["red", "blue"] } }')
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        ({}, "No user is present to answer. Go on by your own judgement"),
+        ({"ask_user": "first"}, "No user is present; the settings take the first option: red"),
+        ({"ask_user": "first", "permission_mode": "yolo"}, "take the first option: red"),
+        ({"ask_user": "off"}, "There is no tool called ask_user"),
+    ],
+)
+async def test_a_question_without_a_user_is_answered_by_the_setting(
+    place: Place, flags: dict[str, object], told: str
+) -> None:
+    async with server(QUESTION + says("Red, then.")) as standing:
+        ended = await answered(at(place, standing), "hi", "stream-json", None, **flags)
+        bodies = [request.body for request in standing.requests]
+    assert ended.code == 0
+    assert told in str(bodies[1]["messages"][-1])
+    assert ("ask_user" in {tool["name"] for tool in bodies[0]["tools"]}) == (flags.get("ask_user") != "off")
+    events = [json.loads(line) for line in ended.out.splitlines()]
+    found = [event["by"] for event in events if event.get("type") == "question_answered"]
+    assert found == ([] if flags.get("ask_user") == "off" else ["setting"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "started", "told"),
+    [
+        ({}, 0, 'no user is present to agree; fan_out = "allow" in the settings (HARNESS_FAN_OUT=allow)'),
+        ({"fan_out": "refuse"}, 0, 'fan_out is "refuse"; fan_out = "allow" in the settings'),
+        ({"fan_out_agents": 11}, 11, "Done."),
+        ({"fan_out": "allow"}, 11, "Done."),
+    ],
+)
+async def test_many_subagents_without_a_user_follow_the_setting(
+    place: Place, flags: dict[str, object], started: int, told: str
+) -> None:
+    asked = calls(*(task(f"part {number}") for number in range(11)))
+    async with server(asked + hired(says("Done.", times='"forever"')) + says("All asked.")) as standing:
+        ended = await answered(at(place, standing), "hi", "stream-json", None, **flags)
+        results = standing.requests[-1].body["messages"][-1]["content"]
+    assert ended.code == 0
+    assert [told in str(result) for result in results] == [True] * 11
+    events = [json.loads(line)["type"] for line in ended.out.splitlines() if "type" in json.loads(line)]
+    assert events.count("agent_created") == started
+    assert events.count("question_asked") == (0 if flags else 1)

@@ -178,3 +178,10 @@ def test_an_answer_that_was_held_long_enough_counts_even_if_nobody_looked_in_tim
     focus.opened(1.0)
     assert focus.key(Key.ANSWER, 2.0, in_use=False).key is Target.HELD
     assert focus.key(key, 2.0 + HOLD_S, in_use=False) == Route(Target.PROMPT, Target.QUESTION)
+
+
+def test_a_click_counts_once_the_question_was_in_sight_for_as_long_as_before_a_key_counts() -> None:
+    focus = QuestionFocus(10.0)
+    assert [focus.may_click(at) for at in (10.0, 10.0 + GRACE_S - 0.01, 10.0 + GRACE_S)] == [False, False, True]
+    focus.covered(20.0)
+    assert [focus.may_click(at) for at in (20.0, 20.0 + GRACE_S)] == [False, True]

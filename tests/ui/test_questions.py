@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.events import PermissionAsked, WaitOffered
-from harness.session import Answer, PermissionRequest
+from harness.events import PermissionAsked, QuestionAsked, QuestionOption, WaitOffered
+from harness.session import Answer, PermissionRequest, UserAnswer
 from harness.tools.tool import Effect
 from harness.ui.plain import Plain
-from harness.ui.questions import PlainAsker, choice_in, pause_in, permission_in
+from harness.ui.questions import PlainAsker, answer_in, choice_in, pause_in, permission_in
 
 
 class Lines:
@@ -198,3 +198,78 @@ async def test_a_line_that_reads_like_a_prompt_is_kept_and_the_question_asked_ag
 )
 def test_a_pause_is_ended_by_a_word_and_not_by_a_sentence(typed: str, answer: tuple[str | None] | None) -> None:
     assert pause_in(typed) == answer
+
+
+COLOURS = (QuestionOption("red", "like the logo"), QuestionOption("light blue"))
+DECLINED = UserAnswer("declined")
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("1", UserAnswer("option", "red")),
+        ("２", UserAnswer("option", "light blue")),
+        (" Light Blue ", UserAnswer("option", "light blue")),
+        ("w", UserAnswer("text", "")),
+        ("w green, please", UserAnswer("text", "green, please")),
+        ("ｗ\u3000緑", UserAnswer("text", "緑")),
+        ("n", DECLINED),
+        ("No", DECLINED),
+        ("0", None),
+        ("3", None),
+        ("", None),
+        ("blue", None),
+        ("no idea what you mean", None),
+        ("y", None),
+        ("what is in README.md", None),
+    ],
+)
+def test_an_option_is_a_number_or_its_whole_label_and_other_words_need_a_w(
+    typed: str, answer: UserAnswer | None
+) -> None:
+    assert answer_in(typed, COLOURS) == answer
+
+
+async def _answer(asked: QuestionAsked, *lines: str | None) -> tuple[UserAnswer, str, Lines]:
+    out, typist = io.StringIO(), Lines(*lines)
+    return await PlainAsker(Plain(out), typist).question(asked), out.getvalue(), typist
+
+
+@pytest.mark.anyio
+async def test_a_question_shows_its_options_and_asks_until_it_understands() -> None:
+    asked = QuestionAsked("call", "Which colour?\nIt is for the page.", COLOURS, "a2")
+    answer, shown, typist = await _answer(asked, "blue", "what is in README.md", "1")
+    assert answer == UserAnswer("option", "red")
+    assert shown.splitlines()[:4] == [
+        "? agent a2: Which colour?",
+        "  It is for the page.",
+        "  1 red: like the logo",
+        "  2 light blue",
+    ]
+    assert "  1 to 2, w and words of your own, n no answer: " in shown
+    assert "please answer 1 to 2, w and words of your own, or n" in shown
+    assert typist.kept == ["what is in README.md"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (("w", "a dark green"), UserAnswer("text", "a dark green")),
+        (("w", " "), DECLINED),
+        (("w", None), DECLINED),
+        ((None,), DECLINED),
+        (("n",), DECLINED),
+    ],
+)
+async def test_words_are_asked_for_and_none_declines(lines: tuple[str | None, ...], answer: UserAnswer) -> None:
+    assert (await _answer(QuestionAsked("call", "Which colour?", COLOURS), *lines))[0] == answer
+
+
+@pytest.mark.anyio
+async def test_a_question_without_options_takes_the_line_as_it_is_but_no_command() -> None:
+    answer, shown, typist = await _answer(QuestionAsked("call", "Your name?"), "/help me", "n o b o d y")
+    assert answer == UserAnswer("text", "n o b o d y")
+    assert typist.kept == ["/help me"]
+    assert "your answer (Enter: none)" in shown
+    assert (await _answer(QuestionAsked("call", "Your name?"), ""))[0] == DECLINED

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a script reads best with a call on one line
 """The plain REPL in a real terminal, against scripts on a real socket."""
 
 import json
@@ -324,6 +325,83 @@ async def test_a_line_begun_before_a_question_is_gone_on_with_after_its_answer(p
         await terminal.sees("> a test ")
         terminal.type("for this\n")
         await terminal.sees("Here is a test.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+
+
+ASKS = """
+after = "error"
+
+[[reply]]
+tools = [{ name = "ask_user", input = { question = "Which colour?", options = [{ label = "red", description = "like the logo" }, { label = "blue" }] } }]
+
+[[reply]]
+when = { text = "The user chose: blue" }
+tools = [{ name = "ask_user", input = { question = "Your name?" } }]
+
+[[reply]]
+when = { text = "The user answered: Ada L." }
+tools = [{ name = "ask_user", input = { question = "Sure?", options = ["yes", "no"] } }]
+
+[[reply]]
+when = { text = "The user declined" }
+text = "I was not told."
+
+[[reply]]
+tools = [{ name = "ask_user", input = { question = "For ever?" } }]
+
+[[reply]]
+text = "That is over."
+"""
+
+
+async def test_questions_of_the_model_in_lines_also_with_every_tool_call_allowed(place: Place) -> None:
+    async with (
+        PracticeServer(script=Script.parse(ASKS)) as server,
+        Terminal(Place(place.folder, server.base_url), "--yolo") as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("paint it\n")
+        question = await terminal.sees("1 to 2, w and words of your own, n no answer: ")
+        assert "? Which colour?" in question
+        assert "1 red: like the logo" in question
+        terminal.type("yes\n")
+        await terminal.sees("please answer 1 to 2")
+        await terminal.sees("n no answer: ")
+        terminal.type("２\n")
+        await terminal.sees("your answer (Enter: none): ")
+        terminal.type("Ada L.\n")
+        await terminal.sees("Sure?")
+        await terminal.sees("n no answer: ")
+        terminal.type("n\n")
+        await terminal.sees("I was not told.")
+        await terminal.sees("> ")
+
+        terminal.type("once more\n")
+        await terminal.sees("your answer (Enter: none): ")
+        terminal.type(CTRL_C)
+        await terminal.sees("interrupted")
+        await terminal.sees("> ")
+        terminal.type("and now?\n")
+        await terminal.sees("That is over.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+    assert "interrupted" in str(server.requests[-1].body["messages"][-2:]).lower()
+
+
+async def test_a_large_fan_out_is_asked_about_in_lines(place: Place) -> None:
+    async with Terminal(place, "--practice", "--plain") as terminal:
+        await terminal.sees("> ")
+        terminal.type("use 12 agents to count the lines of notes.md\n")
+        question = await terminal.sees("n no answer: ")
+        assert "? The model wants to start 12 subagents." in question
+        assert "Estimate: about 1,248,000 tokens, about $0.00, assuming 104,000 tokens each." in question
+        assert "A yes holds for up to 20 in this session; max_agents is 100." in question
+        terminal.type("w do it yourself\n")
+        await terminal.sees('not started: the user declined, and says: "do it yourself"')
+        await terminal.sees("0 of 12 agents answered.")
         await terminal.sees("> ")
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0

@@ -18,6 +18,7 @@ class Errand(StrEnum):
     FORGET = "forget something"
     SEARCH_WEB = "search the web"
     FETCH_PAGE = "read a web page"
+    ASK = "ask you a question"
 
 
 NAMES: Mapping[Errand, str] = {
@@ -31,6 +32,7 @@ NAMES: Mapping[Errand, str] = {
     Errand.FORGET: r"forget|(delete|remove)_?memor(y|ies)",
     Errand.SEARCH_WEB: r"web_?search|search_?(the_?)?web|search_?internet",
     Errand.FETCH_PAGE: r"web_?fetch|(fetch|read|open|get)_?(url|(web_?)?page)|fetch",
+    Errand.ASK: r"ask_?(the_?)?(user|human)(_?question)?",
 }
 """How tools for it are called. A command is started by the tool that runs commands, where it has a field for that."""
 
@@ -45,6 +47,7 @@ NEEDS: Mapping[Errand, tuple[str, ...]] = {
     Errand.FORGET: ("name",),
     Errand.SEARCH_WEB: ("query",),
     Errand.FETCH_PAGE: ("url",),
+    Errand.ASK: ("question",),
 }
 
 FIELDS: Mapping[str, str] = {
@@ -57,6 +60,8 @@ FIELDS: Mapping[str, str] = {
     "summary": r"description|summary",
     "kind": r"type|kind",
     "fact": r"text|content|fact|body|memory",
+    "question": r"question|prompt|message|text",
+    "options": r"options|choices|answers",
     "query": r"query|search|words|question",
     "url": r"url|uri|address|link",
     "id": r"((bash|shell|task|command|job)_)?id",

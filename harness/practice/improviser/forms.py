@@ -68,7 +68,7 @@ SLOTS: Mapping[str, str] = {
     "file": _FILE, "other": _FILE, "target": _FILE, "files": _FILES, "one": _ONE, "text": MARK, "printed": _PRINTED,
     "printed_ja": _PRINTED_JAPANESE, "word": _WORD, "old": _WORD, "new": _WORD, "old_ja": _WORD_JAPANESE, "new_ja": _WORD_JAPANESE, "folder": _FOLDER, "glob": _GLOB,
     "kind": rf"(?:{'|'.join(KINDS)})", "n": _NUMBER, "command": _COMMAND, "line": r"(?s:.+)", "id": r"b\d{1,6}",
-    "agent": r"a\d{1,6}", "count": rf"(?:{_NUMBER}|an?|the|another)", "task": _REST, "fact": _REST, "skill": rf"(?:{MARK}|[\w.-]+)",
+    "agent": r"a\d{1,6}", "count": rf"(?:{_NUMBER}|an?|the|another)", "task": _REST, "fact": _REST, "question": _REST, "choices": _REST, "skill": rf"(?:{MARK}|[\w.-]+)",
     "url": rf"(?:{MARK}|https?://[!-~]+(?<![.,:!?]))",
     "tool": r"[A-Za-z_][\w.-]*", "arguments": rf"{_VALUE}(?:(?:,? +and +|, *| *と *){_VALUE})*", "value": rf"(?:{MARK}|[\w.'-]+)",
     "expression": r"[-+(]*\d[\d.,+*/%^×÷＋－()\s-]*(?:(?:plus|minus|times|multiplied +by|divided +by|足す|引く|掛ける|かける|割る)[\d.,+*/%^×÷()\s-]*)*",

@@ -225,6 +225,15 @@ class Remember(Changing):
 
 
 @dataclass(frozen=True, slots=True)
+class AskUser(Goal):
+    """A question to the user."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    """Answers to choose from; empty: free text."""
+
+
+@dataclass(frozen=True, slots=True)
 class Recall(Goal):
     """What is remembered about something, or all of it."""
 

@@ -12,6 +12,7 @@ from harness.practice.improviser.forms import KINDS, Found
 from harness.practice.improviser.goals import (
     AboutProject,
     AppendText,
+    AskUser,
     Aspect,
     Calculate,
     CompareFiles,
@@ -203,6 +204,22 @@ def fetch_page(found: Found, context: Context) -> tuple[Goal, ...]:
 def remember(found: Found, context: Context) -> tuple[Goal, ...]:
     """A fact to keep."""
     return (Remember(found.bare("fact").rstrip(" .。")),)
+
+
+def ask(found: Found, context: Context) -> tuple[Goal, ...]:
+    """A question, and the answers behind its colon or before it: two to four, otherwise it is free text."""
+    text, colon, rest = found.typed("question").rpartition(":")
+    answers = _answers(rest if colon else found.typed("choices"))
+    question = text if colon and answers else found.typed("question")
+    question = question.strip(" ,:.?") or ("どれがいい" if answers else "")
+    return (AskUser(f"{question[:1].upper()}{question[1:]}?", answers),) if question else ()
+
+
+def _answers(text: str) -> tuple[str, ...]:
+    """The answers in a list such as "red, green or blue"; empty where there are not two to four of them."""
+    parts = re.split(r",? +or +|, *|、 *|か、? *(?=\S)", text.strip(" .?"))
+    answers = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    return answers if 2 <= len(answers) <= 4 else ()
 
 
 def recall(found: Found, context: Context) -> tuple[Goal, ...]:

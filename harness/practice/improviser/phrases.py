@@ -106,6 +106,7 @@ WILL_READ_SKILL = Phrase("I read the skill {name}.", "スキル {name} を読み
 WILL_LIST_SKILLS = Phrase("I look which skills there are.", "どんなスキルがあるか確認します。")
 WILL_REMEMBER = Phrase("I keep that for later sessions.", "今後のセッションのために覚えておきます。")
 WILL_RECALL = Phrase("I look what is remembered.", "覚えていることを確認します。")
+WILL_ASK = Phrase("I have a question.", "質問があります。")
 WILL_FORGET = Phrase("I forget {name}.", "{name} を忘れます。")
 WILL_STOP = Phrase("I will end {id}.", "{id} を終了します。")
 
@@ -218,6 +219,8 @@ WILL_FETCH_PAGE = Phrase("I will read {url}.", "{url} を読みます。")
 WEB_SAYS = Phrase("The web says this:", "ウェブによると次のとおりです。")
 PAGE_SAYS = Phrase("{url} says this:", "{url} の内容は次のとおりです。")
 NOTHING_ON_WEB = Phrase("The web has nothing about {query}.", "{query} についてはウェブに何もありません。")
+ANSWERED = Phrase("Your answer: {answer}", "回答: {answer}")
+NOT_ANSWERED = Phrase("There is no answer: {reason}", "回答がありません: {reason}")
 RECALLED = Phrase("This is remembered:", "覚えていることは次のとおりです。")
 NOT_REMEMBERED = Phrase("Nothing is remembered about {about}.", "{about} については何も覚えていません。")
 FORGOTTEN = Phrase(

@@ -21,6 +21,7 @@ from harness.practice.improviser.file_plans import (
 from harness.practice.improviser.goals import (
     AboutProject,
     AppendText,
+    AskUser,
     Calculate,
     CompareFiles,
     CreateFile,
@@ -51,6 +52,7 @@ from harness.practice.improviser.goals import (
 from harness.practice.improviser.memory_plans import forget, recall, remember
 from harness.practice.improviser.offers import help_text, refusal
 from harness.practice.improviser.planning import Plan, joined_reports, one_after_another, together
+from harness.practice.improviser.question_plans import ask_user
 from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.skill_plans import read_skill
 from harness.practice.improviser.toolset import NoTool
@@ -124,6 +126,8 @@ def _plan(setting: Setting, goal: Goal) -> Plan:
             return fetch_page(setting, goal)
         case Remember():
             return remember(setting, goal)
+        case AskUser():
+            return ask_user(setting, goal)
         case Recall():
             return recall(setting, goal)
         case Forget():

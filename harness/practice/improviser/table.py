@@ -351,6 +351,13 @@ INTENTS: tuple[Intent, ...] = (
         only_order=True,
     ),
     Intent(
+        Phrase("be asked a question; behind a colon come two to four answers", "質問を受ける(答えを二つから四つ挙げられる)"),
+        ("ask me [a question]: {question}", "ask me {question}"),
+        ("{choices}の(どれ|どちら|どっち)(がいい|にする)か(聞いて|質問して)", "{question}(か|を)(聞いて|質問して)"),
+        Phrase("ask me which colour to use: red, green or blue", "赤、青、緑のどれがいいか聞いて"),
+        means.ask,
+    ),
+    Intent(
         Phrase("what is remembered", "覚えていること"),
         ("what do you remember [about {fact}]", "do you remember {fact}", "what did I tell you about {fact}"),
         ("{fact}について何を覚えていますか", "何を覚えていますか", "何を覚えている"),

@@ -162,7 +162,7 @@ class ToolSet:
         call = _filled(tool, command=command, background=True) if tool and tool.field_for("background") else None
         return call or _none(Errand.START)
 
-    def errand(self, errand: Errand, **roles: str | bool | None) -> Call:
+    def errand(self, errand: Errand, **roles: str | bool | list[Json] | None) -> Call:
         """A call that does an errand."""
         tool = self.errands.get(errand)
         return (_filled(tool, **roles) if tool else None) or _none(errand)
@@ -245,7 +245,7 @@ def tool_set(tools: tuple[Json, ...]) -> ToolSet:
     return ToolSet(tuple(offered), abilities, for_errands)
 
 
-def _filled(tool: Tool, **roles: str | bool | None) -> Call | None:
+def _filled(tool: Tool, **roles: str | bool | list[Json] | None) -> Call | None:
     """A call with these things in the fields that the tool has for them."""
     values: dict[str, Any] = {}
     for role, value in roles.items():

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from textual.content import Content
 
-from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, WaitOffered
-from harness.session import LOOP_CHOICES, Answer, PermissionRequest, WaitChoice, loop_question
+from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, QuestionAsked, WaitOffered
+from harness.session import LOOP_CHOICES, Answer, PermissionRequest, UserAnswer, WaitChoice, loop_question
 from harness.ui.app.question import Choice, Question
 from harness.ui.lines import seconds
-from harness.ui.questions import offered, permission_lines
+from harness.ui.questions import asked_by, free_answer, offered, permission_lines
 from harness.ui.transcript.call_look import detail_content
 from harness.visible import visible
 
@@ -70,6 +70,20 @@ class ScreenAsker:
         value, _ = await self._put(Question(loop_question(asked.loop), choices))
         return next((choice for choice in asked.choices if choice == value), LoopChoice.STOP)
 
+    async def question(self, asked: QuestionAsked) -> UserAnswer:
+        """Ask a question of the model or of the program. Escape declines."""
+        title = f"{asked_by(asked)}{asked.question}"
+        value, text = await self._put(
+            Question(title, _answers(asked), preselected="text" if asked.fan_out else "", escape="declined")
+        )
+        match value:
+            case "text":
+                return free_answer(text)
+            case "declined":
+                return UserAnswer("declined")
+            case number:
+                return UserAnswer("option", asked.options[int(number)].label)
+
     async def pause(self, report: PauseReport, troubled: Sequence[str]) -> str | None:
         """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop.
 
@@ -82,6 +96,21 @@ class ScreenAsker:
         choices = (Choice("c", "go on with a fresh budget", "go"), *resets, Choice("s", "stop", "stop"))
         value, _ = await self._put(Question(f"Paused: {report.reason}", choices))
         return {"go": "", "stop": None}.get(value, value)
+
+
+def _answers(asked: QuestionAsked) -> tuple[Choice, ...]:
+    """The answers on offer by their numbers, one in other words, and none."""
+    if asked.fan_out is not None:
+        yes, no = asked.options
+        words = "what to do instead? Enter alone gives no reason"
+        return (Choice("y", yes.label, "0"), Choice("n", f"{no.label}, and say what instead", "text", asks=words))
+    options = (Choice("", one.label, str(number), note=one.description) for number, one in enumerate(asked.options))
+    other = "something else" if asked.options else "write an answer"
+    return (
+        *options,
+        Choice("w", other, "text", asks="your answer; Enter alone gives none"),
+        Choice("n", "no answer", "declined"),
+    )
 
 
 def _keeping(offers: Sequence[str]) -> tuple[Choice, ...]:

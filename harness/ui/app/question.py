@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Key
+from textual.events import Click, Key
 from textual.message import Message
 from textual.reactive import reactive
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -17,8 +18,11 @@ from harness.ui.question_focus import Key as Meaning
 from harness.visible import visible
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
+OPEN_ESCAPE = "↑↓ Enter, a number or a letter   Esc: no answer   Tab: back to the prompt"
 WAITING = "Keys go to the prompt: finish there, or Tab to answer"
 """What the last line says of the keys."""
+CHOICE = "choice"
+"""Key of the meta data of a line of choices: the place of the choice."""
 ROWS_BESIDE = 5
 """Rows that are needed besides what is asked about and the choices: border, keys, reason, prompt, status."""
 
@@ -28,19 +32,22 @@ class Choice:
     """One thing that can be answered."""
 
     key: str
-    """The letter that takes it; its number does too."""
+    """The letter that takes it; its number does too. Empty: only its number."""
     label: str
     value: str
     asks: str = ""
     """What is asked for besides, as a placeholder: a reason. Empty: nothing is."""
     text: str = ""
     """What stands there already, to be changed or left as it is."""
+    note: str = ""
+    """What it means, behind the label."""
 
 
 class Question(Vertical):
     """Stands above the prompt while something has to be decided.
 
-    Numbers, letters and the arrows all work, full-width ones too, so that it can be answered without seeing a cursor.
+    Numbers, letters, the arrows and a click all work, full-width ones too, so that it can be answered without seeing a
+    cursor.
     It takes no key before `take_keys`; `QuestionApp.put` decides when that is.
     """
 
@@ -76,8 +83,23 @@ class Question(Vertical):
             self.text = text
             """The reason, where one was asked for."""
 
+    class Clicked(Message):
+        """The user has clicked on a choice; `QuestionApp` decides whether that counts."""
+
+        def __init__(self, question: "Question", number: int) -> None:
+            super().__init__()
+            self.question = question
+            self.number = number
+            """Its place among the choices, from 0."""
+
     def __init__(
-        self, title: str, choices: Sequence[Choice], detail: Content | str = "", *, preselected: str = ""
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        detail: Content | str = "",
+        *,
+        preselected: str = "",
+        escape: str = "",
     ) -> None:
         """A question.
 
@@ -86,11 +108,13 @@ class Question(Vertical):
             choices: at least one.
             detail: text of others, shown as it is, never as markup.
             preselected: value of the choice that Enter takes at first; empty: the first one.
+            escape: value that Escape answers with; empty: it answers nothing here, and ends the turn.
         """
         super().__init__(classes="-waiting")
         self._title = visible(title)
         self._choices = tuple(choices)
         self._detail = detail
+        self._escape = escape
         self._answered = False
         self._before_hold = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
         self.set_reactive(Question.chosen, self._before_hold)
@@ -178,14 +202,9 @@ class Question(Vertical):
         if not self.is_attached or not self.query(".choices"):
             return  # keys may move it before it has been composed
         waiting = self.has_class("-waiting")
-        lines = [
-            Content.styled(f"▸ {number} {choice.label} ({choice.key})", "bold")
-            if number == self.chosen + 1 and not waiting
-            else Content(f"  {number} {choice.label} ({choice.key})")
-            for number, choice in enumerate(self._choices, 1)
-        ]
+        lines = [_line(number, choice, self.chosen, waiting=waiting) for number, choice in enumerate(self._choices)]
         self.query_one(".choices", Static).update(Content("\n").join(lines))
-        self.query_one(".keys", Static).update(WAITING if waiting else OPEN)
+        self.query_one(".keys", Static).update(WAITING if waiting else OPEN_ESCAPE if self._escape else OPEN)
 
     def press(self, event: Key) -> bool:
         """Do what a key means; False: it means nothing here."""
@@ -198,12 +217,26 @@ class Question(Vertical):
             self.chosen = (self.chosen + (1 if event.key == "down" else -1)) % len(self._choices)
         elif event.key == "enter":
             self._take(self._choices[self.chosen])
+        elif event.key == "escape" and self._escape:
+            self._finish(self._escape, "")
         elif typed and (found := self._meant_by(typed)) is not None:
             self.chosen = self._choices.index(found)
             self._take(found)
         else:
             return False
         return True
+
+    def take(self, number: int) -> None:
+        """Do what Enter does on the choice at this place, from 0."""
+        if not self._answered and not self.writing:
+            self.chosen = number
+            self._take(self._choices[number])
+
+    def on_click(self, event: Click) -> None:
+        number = event.style.meta.get(CHOICE)
+        if isinstance(number, int):
+            event.stop()
+            self.post_message(self.Clicked(self, number))
 
     def on_key(self, event: Key) -> None:
         if self.press(event):
@@ -250,9 +283,21 @@ class Question(Vertical):
         self._answer(event.value.strip())
 
     def _answer(self, text: str) -> None:
+        self._finish(self._choices[self.chosen].value, text)
+
+    def _finish(self, value: str, text: str) -> None:
         if not self._answered:
             self._answered = True
-            self.post_message(self.Answered(self, self._choices[self.chosen].value, text))
+            self.post_message(self.Answered(self, value, text))
+
+
+def _line(number: int, choice: Choice, chosen: int, *, waiting: bool) -> Content:
+    """One choice, which can be clicked on."""
+    key = f" ({choice.key})" if choice.key else ""
+    points = number == chosen and not waiting
+    label = visible(f"{'▸' if points else ' '} {number + 1} {choice.label}{key}")
+    note = (f"  {visible(choice.note)}", "dim") if choice.note else ""
+    return Content.assemble((label, "bold" if points else ""), note).stylize(Style.from_meta({CHOICE: number}))
 
 
 def _folded(event: Key) -> str:

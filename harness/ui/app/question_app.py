@@ -45,6 +45,8 @@ class QuestionApp(TerminalApp):
         self._asked: _Asked | None = None
         self._one_at_a_time = asyncio.Lock()
         self._alarm: Timer | None = None
+        self._pressed_at = 0.0
+        """When a mouse button was pressed last. A click has a later time, that at which it was handled."""
 
     @property
     def above_question(self) -> Widget:
@@ -92,6 +94,19 @@ class QuestionApp(TerminalApp):
         asked = self._asked
         if asked is not None and asked.question is message.question and not asked.answered.done():
             asked.answered.set_result((message.value, message.text))
+
+    def on_question_clicked(self, message: Question.Clicked) -> None:
+        asked = self._asked
+        if asked is None or asked.question is not message.question or not asked.focus.may_click(self._pressed_at):
+            return
+        self._resolve_held(asked, Target.PROMPT)
+        if not asked.focus.open:
+            asked.focus.opened(self._clock())
+            asked.question.take_keys()
+        asked.focus.release()
+        asked.question.take(message.number)
+        self._focus(asked.question.place_of_keys)
+        self._wake_up_in_time()
 
     # ── when it takes keys ──────────────────────────────────────────────────────────────────────
 
@@ -149,6 +164,8 @@ class QuestionApp(TerminalApp):
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.MouseDown) and not event.is_forwarded:
+            self._pressed_at = event.time
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
             if self._passes_list(event):
                 return

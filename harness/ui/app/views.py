@@ -180,6 +180,6 @@ class Views:
         if (retry := panel.model.retry) is not None and retry.retry_at > now:
             left = retry.retry_at - now
             return left - ceil(left) + 1 or 1.0
-        if panel.model.phase in (Phase.IDLE, Phase.PERMISSION, Phase.OFFERED, Phase.LOOP):
+        if panel.model.phase in (Phase.IDLE, Phase.PERMISSION, Phase.QUESTION, Phase.OFFERED, Phase.LOOP):
             return changes_in(panel, now)
         return 1.0

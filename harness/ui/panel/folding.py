@@ -23,6 +23,8 @@ from harness.events import (
     PermissionAnswered,
     PermissionAsked,
     PlanChanged,
+    QuestionAnswered,
+    QuestionAsked,
     ReplyReceived,
     RequestSent,
     RetryScheduled,
@@ -151,7 +153,7 @@ class PanelFold:
         self._health.see(event, at)
         self._working.see(event, at)
         self._model = model_block.after(before, event, at, self._resting)
-        if isinstance(event, ToolStarted | ToolEnded | PermissionAsked | PermissionAnswered):
+        if isinstance(event, ToolStarted | ToolEnded | _Questions):
             self._model = model_block.in_phase(self._model, self._phase_of_tools(panel), at)
         if isinstance(event, StepStarted):
             self._forget()
@@ -161,8 +163,11 @@ class PanelFold:
         return Phase.DECIDING if self._turn_runs else Phase.IDLE
 
     def _phase_of_tools(self, panel: Panel) -> Phase:
-        if panel.asked:
-            return Phase.PERMISSION
+        match panel.asked:
+            case PermissionAsked():
+                return Phase.PERMISSION
+            case QuestionAsked():
+                return Phase.QUESTION
         return Phase.TOOLS if panel.running else self._resting
 
     def _end_step(self) -> None:
@@ -218,9 +223,9 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
             return replace(panel, context_tokens=0)
         case SpendChanged():
             return replace(panel, spend=event)
-        case PermissionAsked():
+        case PermissionAsked() | QuestionAsked():
             return replace(panel, asked=event)
-        case PermissionAnswered(call_id=call_id) if panel.asked and panel.asked.call_id == call_id:
+        case PermissionAnswered() | QuestionAnswered() if panel.asked and panel.asked.call_id == event.call_id:
             return replace(panel, asked=None)
         case ToolStarted():
             return replace(panel, running=(*panel.running, event))
@@ -285,3 +290,6 @@ def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
             return replace(mark, switched=True)
         case _:
             return mark
+
+
+_Questions = PermissionAsked | PermissionAnswered | QuestionAsked | QuestionAnswered

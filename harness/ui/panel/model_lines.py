@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.style import Style
 
 from harness.clock import time_of_day
-from harness.events import TransitionCode, Usage
+from harness.events import PermissionAsked, QuestionAsked, TransitionCode, Usage
 from harness.ui.lines import seconds
 from harness.ui.panel.layout import (
     BAD,
@@ -48,7 +48,7 @@ TOLD = (
 """Codes of transitions that are ordinary, or that other lines tell of."""
 KEY_NAMES = {"Alt+R": "alt+r", "Alt+M": "alt+m", "Esc": "escape"}
 """Keys that can be clicked on, by what the panel calls them, and how the app calls them."""
-PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION, Phase.LOOP)
+PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION, Phase.QUESTION, Phase.LOOP)
 """Phases in which a person can decide something."""
 
 
@@ -93,7 +93,9 @@ def _headline(panel: Panel, now: float) -> Content:
         case Phase.COMPACTING if view.compacting is not None:
             tokens = count(view.compacting.tokens_before)
             return Content.styled(f"compacting about {tokens} tokens{for_so_long}", TROUBLE)
-        case Phase.PERMISSION if panel.asked is not None:
+        case Phase.QUESTION:
+            return Content.styled("a question for you", f"bold {TROUBLE}")
+        case Phase.PERMISSION if isinstance(panel.asked, PermissionAsked):
             asker = f"agent {flat(panel.asked.agent)}: " if panel.asked.agent else ""
             return Content.styled(f"{asker}may {flat(panel.asked.tool)} run?", f"bold {TROUBLE}")
         case Phase.TOOLS if panel.running:
@@ -170,7 +172,9 @@ def _details(panel: Panel, width: int) -> Lines:
             return [] if said.lower() in _what_failed(view).lower() else wrapped(said, width, style=QUIET)
         case Phase.OFFERED if view.offered is not None:
             return wrapped(view.offered.detail, width, style=QUIET)
-        case Phase.PERMISSION if panel.asked is not None:
+        case Phase.QUESTION if isinstance(panel.asked, QuestionAsked):
+            return wrapped(panel.asked.question, width)
+        case Phase.PERMISSION if isinstance(panel.asked, PermissionAsked):
             return [*wrapped(panel.asked.summary, width), *wrapped(panel.asked.why, width, most=1, style=QUIET)]
         case Phase.TOOLS if len(panel.running) == 1:
             return wrapped(panel.running[0].summary, width, most=1, style=QUIET)

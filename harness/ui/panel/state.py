@@ -17,6 +17,7 @@ from harness.events import (
     PauseReport,
     PermissionAsked,
     PlanItem,
+    QuestionAsked,
     RetryBudgetSpent,
     RetryScheduled,
     Route,
@@ -55,6 +56,8 @@ class Phase(Enum):
     """Tools run."""
     PERMISSION = "permission"
     """A tool call waits for the person's consent."""
+    QUESTION = "question"
+    """The model, or the program, has a question for the user."""
     LOOP = "loop"
     """The agent goes in circles, and the person is asked."""
     DECIDING = "deciding"
@@ -152,7 +155,7 @@ class Panel:
     spend: SpendChanged = NOTHING_SPENT
     running: tuple[ToolStarted, ...] = ()
     """Tools that run now."""
-    asked: PermissionAsked | None = None
+    asked: PermissionAsked | QuestionAsked | None = None
     rows: tuple[HealthRow, ...] = ()
     """The breaker table in the order of the toolbox."""
     endpoints: tuple[HealthRow, ...] = ()

@@ -29,7 +29,7 @@ SAMPLES = {
     "file": "x.py", "other": "b.txt", "target": "new.md", "files": "a.txt", "one": "a.txt", "text": '"t u"', "printed": "Hello",
     "printed_ja": "こんにちは", "word": "TODO", "old": '"o"', "new": '"n"', "old_ja": "「o」", "new_ja": "「n」", "folder": "src",
     "glob": "*.py", "kind": "python", "n": "3", "command": "`ls`", "line": "ls -la", "id": "b1", "agent": "a1", "count": "2",
-    "task": "list the files", "fact": "tabs", "skill": "review", "tool": "weather", "arguments": "city=Oslo", "value": "Oslo",
+    "task": "list the files", "fact": "tabs", "question": "which colour", "choices": "a, b", "skill": "review", "tool": "weather", "arguments": "city=Oslo", "value": "Oslo",
     "expression": "1 + 2", "url": "https://wiki.practice.example/rain",
 }  # fmt: skip
 NOT_UNDERSTOOD = (Talk(Topic.NOT_UNDERSTOOD),)

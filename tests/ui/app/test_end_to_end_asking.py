@@ -110,3 +110,39 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.say("/reset grep")
         await terminal.sees("grep is closed.")
         await terminal.sees("and so on.", "you ▸ and then", "The prompt that waited was answered.", gone=("waiting",))
+
+
+async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_forty(place: Place) -> None:
+    async with Tmux(place, "--practice", "--yolo") as terminal:
+        await terminal.sees("asks nothing")
+        await terminal.say("ask me which colour to use: red, green or blue")
+        await terminal.sees("Which colour to use?", "▸ 1 red", "3 blue", "Esc: no answer")
+        await terminal.press("Down", "Enter")
+        await terminal.sees("Your answer: green", "· ready")
+
+        await terminal.say("use an agent to ask me which size to take: small or large")
+        await terminal.sees("agent a1: Which size to take?", "▸ 1 small", "Esc: no answer")
+        await terminal.press("w")
+        await terminal.sees("your answer; Enter alone gives none")
+        await terminal.say("medium")
+        await terminal.sees("Your answer: medium", "· ready")
+
+        await terminal.say("ask me what my name is")
+        await terminal.sees("What my name is?", "▸ 1 write an answer (w)", "Esc: no answer")
+        await terminal.press("Escape")
+        await terminal.sees("There is no answer: The user declined", "· ready")
+
+        await terminal.say("use 40 agents to count the lines of notes.md")
+        await terminal.sees(
+            "The model wants to start 40 subagents, after 1 in this session.",
+            "tokens each, the average of the 1 subagent so far.",
+            "A yes holds for up to 41 in this session; max_agents is 100.",
+            "▸ 2 do not start them, and say what instead (n)",
+            "Esc: no answer",
+        )
+        await terminal.press("Escape")
+        await terminal.sees("(40 of 40): I was not allowed", "2 requests")
+        await terminal.say("use 40 agents to count the lines of notes.md")
+        await terminal.sees("start 40 subagents (y)", "Esc: no answer")
+        await terminal.type("y")
+        await terminal.sees("(40 of 40): notes.md has", "82 requests")

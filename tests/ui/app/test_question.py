@@ -136,3 +136,42 @@ async def test_text_of_others_is_neither_markup_nor_control() -> None:
         assert sum(hostile in row for row in rows) == 2
         assert not any("\x1b" in row for row in rows)
         assert any("天気" in row for row in rows)
+
+
+OPTIONS = (
+    Choice("", "red", "0", note="like the [b]logo[/b]"),
+    Choice("", "blue", "1"),
+    Choice("w", "something else", "text", asks="your answer"),
+)
+
+
+def free() -> Host:
+    return Host(Question("Which colour?", OPTIONS, escape="declined"))
+
+
+async def test_an_option_without_a_letter_shows_its_number_and_what_it_means() -> None:
+    app = free()
+    async with app.run_test(size=(60, 20)) as pilot:
+        rows = [row.strip() for row in await settled(pilot) if row]
+        assert rows[2:5] == ["▸ 1 red  like the [b]logo[/b]", "2 blue", "3 something else (w)"]
+        await pilot.press("2")
+        await pilot.pause()
+        assert app.answers == [("1", "")]
+
+
+async def test_escape_declines_a_question_that_can_be_declined_and_first_takes_the_words_back() -> None:
+    app = free()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("w", "g", "escape")
+        assert app.answers == []
+        await pilot.press("escape", "1")
+        await pilot.pause()
+        assert (app.answers, app.left_to_the_app) == ([("declined", "")], [])
+
+
+async def test_words_of_ones_own_are_an_answer() -> None:
+    app = free()
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press(*"w1 green", "enter")
+        await pilot.pause()
+        assert app.answers == [("text", "1 green")]

@@ -486,3 +486,48 @@ async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(siz
                 assert any(text in row for row in screen), text
             assert user.app.screen.max_scroll_y == 0
             asking.cancel()
+
+
+async def _click(user: Hands, label: str) -> None:
+    """Click on a choice, as the terminal reports it."""
+    rows = await settled(user.pilot)
+    row = next(number for number, text in enumerate(rows) if label in text)
+    x = rows[row].index(label)
+    for kind in (events.MouseDown, events.MouseUp):
+        event = kind(None, x, row, 0, 0, 1, shift=False, meta=False, ctrl=False, screen_x=x, screen_y=row)
+        event.time = user.app.now
+        user.app.post_message(event)
+        await user.pilot.pause()
+
+
+async def test_a_click_takes_a_choice_but_not_one_that_came_up_under_the_pointer() -> None:
+    async with hands() as user:
+        await user.asked()
+        await _click(user, "yes, always")
+        assert user.app.answers == []
+        await user.wait(GRACE_S)
+        await _click(user, "touch a?")  # no choice
+        assert user.app.answers == []
+        await _click(user, "yes, always")
+        assert user.app.answers == [("always", "")]
+
+
+async def test_a_click_answers_beside_a_prompt_that_is_not_finished_and_words_then_go_to_the_question() -> None:
+    async with hands() as user:
+        await user.asked()
+        await user.type("half a prompt")
+        await user.wait(5)
+        assert not user.answers_now()
+        await _click(user, "no, and say why")
+        await user.burst(*"too loud\n")
+        assert user.app.answers == [("no", "too loud")]
+        assert (user.app.prompt.text, user.app.submitted) == ("half a prompt", [])
+
+
+async def test_a_letter_that_was_held_goes_to_the_prompt_where_a_click_answers() -> None:
+    async with hands() as user:
+        await user.open()
+        await user.burst("y")
+        await _click(user, "yes, always")
+        await user.wait(HOLD_S)
+        assert (user.app.answers, user.app.prompt.text) == ([("always", "")], "y")

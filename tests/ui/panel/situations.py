@@ -36,6 +36,7 @@ from harness.events import (
     PauseReported,
     PermissionAsked,
     PlanItem,
+    QuestionAsked,
     Rank,
     ReplyReceived,
     RequestSent,
@@ -171,6 +172,7 @@ PROBING = after(REPLIED, OPENED, SKIPPED, PROBED, ToolStarted("c", "grep", "x", 
 PAUSED = after(
     REPLIED, OPENED, *CHARGES, PauseReported(REPORT), *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "used up")
 )
+QUESTION = after(REPLIED, QuestionAsked("c", "Which colour shall the header have?"))
 ASKED = after(REPLIED, PermissionAsked("c", "bash", "rm -rf build", "it runs a program"))
 FAILING = after(
     FaultOccurred(Fault(FaultKind.AUTH, "invalid x-api-key", 401), MODEL, 1),

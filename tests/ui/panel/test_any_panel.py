@@ -41,6 +41,7 @@ from harness.events import (
     PermissionAsked,
     PlanItem,
     Projection,
+    QuestionAsked,
     Rank,
     RetryScheduled,
     Route,
@@ -180,7 +181,9 @@ PANELS = st.builds(
     window=TOKENS,
     spend=st.builds(SpendChanged, SMALL, USAGE, SECONDS, USAGE, SECONDS),
     running=few(st.builds(ToolStarted, TEXT, NAME, TEXT, st.just({}))),
-    asked=st.none() | st.builds(PermissionAsked, TEXT, NAME, TEXT, TEXT),
+    asked=st.none()
+    | st.builds(PermissionAsked, TEXT, NAME, TEXT, TEXT)
+    | st.builds(QuestionAsked, TEXT, TEXT, st.just(()), NAME),
     rows=few(ROW, 9),
     endpoints=few(ROW),
     routes=few(st.tuples(NAME, st.builds(Route, st.sampled_from(Rank), TEXT, TEXT, NAME))),

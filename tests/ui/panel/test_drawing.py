@@ -102,6 +102,7 @@ def test_silence_is_told_with_the_time_that_is_left() -> None:
 
 
 def test_a_question_about_a_call_tells_what_would_run() -> None:
+    says(situation.QUESTION, "a question for you", "Which colour shall the header have?")
     says(situation.ASKED, "may bash run?", "rm -rf build", "it runs a program", "y once", actions=[("y", "once")])
 
 
