@@ -108,9 +108,9 @@ DONE: Block = {"type": "text", "text": "Done."}
     ],
 )
 async def test_a_history_is_refused_where_the_api_would(content: list[Block], why: str | None) -> None:
-    user = {"role": "user", "content": "hi"}
+    user: Json = {"role": "user", "content": "hi"}
     async with PracticeServer(Improviser()) as server:
-        history = [user, {"role": "assistant", "content": content}, user]
+        history: list[Json] = [user, {"role": "assistant", "content": content}, user]
         answer = await post(server.base_url, asks("", SEARCH, messages=history))
     assert answer.status == (200 if why is None else 400)
     assert why is None or why in answer.json["error"]["message"]

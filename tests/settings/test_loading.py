@@ -319,3 +319,19 @@ def test_a_pipe_or_a_flood_in_place_of_a_file_is_refused_at_once(place: Place, n
 def test_a_folder_called_like_the_file_is_a_virtual_environment(place: Place) -> None:
     (place.workspace / ".env").mkdir()
     assert place.load().settings.model
+
+
+def test_both_lists_of_domains_are_refused_with_their_places(place: Place) -> None:
+    both = {"HARNESS_WEB_ALLOWED_DOMAINS": "a.example", "HARNESS_WEB_BLOCKED_DOMAINS": "b.example"}
+    with pytest.raises(SettingsError) as refused:
+        place.load(environ=both)
+    assert str(refused.value) == (
+        "environment HARNESS_WEB_ALLOWED_DOMAINS and environment HARNESS_WEB_BLOCKED_DOMAINS cannot both be set: the "
+        "server takes one of the two lists; leave one of them out."
+    )
+
+
+@pytest.mark.parametrize("wrong", ["https://a.example", "a example", "*.example", "localhost", "ä.example"])
+def test_a_domain_has_no_scheme_and_no_pattern(place: Place, wrong: str) -> None:
+    with pytest.raises(SettingsError, match="give a list of domains without https://"):
+        place.load(environ={"HARNESS_WEB_ALLOWED_DOMAINS": wrong})

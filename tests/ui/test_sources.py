@@ -1,0 +1,43 @@
+"""What is shown of web tools: one line a use, numbered sources below the answer, nothing that moves the cursor."""
+
+import io
+
+from harness.events import Source, TransitionCode, TurnEnded, Usage, WebUsed
+from harness.ui.lines import line_of, source_lines
+from harness.ui.plain import Plain
+from harness.ui.transcript.entries import Ended, Note
+from harness.ui.transcript.folding import Transcript
+
+SOURCES = (Source("https://a.example/x", "A page"), Source("https://b.example/\x1b[2J", "Clears\nthe screen"))
+END = TurnEnded(1, TransitionCode.COMPLETED, "answered", "Yes.", Usage(), 0.0, 1, 1, 1.0, sources=SOURCES)
+
+
+def test_a_use_is_one_line_and_an_error_says_its_code() -> None:
+    assert str(line_of(WebUsed("web_search", "two\nlines", "3 results"))) == "✓ web_search two lines: 3 results"
+    failed = line_of(WebUsed("web_fetch", "https://a.example", "url_not_accessible", failed=True))
+    assert str(failed) == "✗ web_fetch https://a.example: failed, url_not_accessible"
+
+
+def test_sources_are_numbered_one_line_each() -> None:
+    assert [str(line) for line in source_lines(SOURCES)] == [
+        "[1] A page https://a.example/x",
+        "[2] Clears the screen https://b.example/\x1b[2J",
+    ]
+
+
+def test_plain_lines_show_them_below_the_answer_with_controls_spelt_out() -> None:
+    out = io.StringIO()
+    Plain(out).show(END)
+    first, second, end = out.getvalue().splitlines()
+    assert first == "[1] A page https://a.example/x"
+    assert "\x1b" not in second
+    assert second.endswith(r"\x1b[2J")
+    assert end.startswith("· 1.0 s")
+
+
+def test_the_screen_shows_them_above_the_end_of_the_turn() -> None:
+    transcript = Transcript()
+    transcript.see(END, 0.0)
+    *notes, ended = transcript.entries
+    assert [str(note.line)[:3] for note in notes if isinstance(note, Note)] == ["[1]", "[2]"]
+    assert isinstance(ended, Ended)
