@@ -274,6 +274,7 @@ def test_a_pause_of_the_server_is_answered_with_the_reply_as_it_is_and_not_witho
     assert (first.keep, first.nudge, first.code) == (paused.content, Nudge.PAUSED, Code.NEXT_TURN)
     played = play(for_ever(paused))
     assert (played.posts, played.end) == (6, Code.BUDGET_EXHAUSTED)
+    assert isinstance(played.last, Stop)
     assert played.last.keep == paused.content
     assert "paused its tools 6 times" in played.last.reason
 
