@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from harness.breakers.capabilities import CapabilityMap
 from harness.capability_files import capability_files, load_capabilities, within
 from harness.checkpoints import CheckpointLimits, Checkpoints
+from harness.clock import Clock
 from harness.definitions import Agents, Commands, discover_agents, discover_commands, places
 from harness.errors import SettingsError
 from harness.escape.policy import EscapePolicy
@@ -24,6 +25,8 @@ from harness.memory import MemoryBook, MemoryStore, recall_tool
 from harness.memory import Place as MemoryPlace
 from harness.model import platforms
 from harness.model.agent_texts import agent_sections
+from harness.model.catalogue import Catalogue
+from harness.model.endpoint import Platform
 from harness.model.instruction_texts import Instructions, instruction_text
 from harness.model.prompt import Section, standard_sections
 from harness.model.server_tools import FETCH, SEARCH, WebAccess
@@ -69,6 +72,18 @@ def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, 
             values.append(_password(value))
     given = filter(None, (settings.api_key, settings.auth_token))
     return (*given, *map(Secret, filter(None, values)))
+
+
+def retirements(settings: Settings, clock: Clock) -> tuple[str, ...]:
+    """A sentence for each model of the settings that is known to end soon or to have ended.
+
+    Platforms end models at dates of their own, and the practice model never ends.
+    """
+    if settings.practice or settings.endpoint is not Platform.ANTHROPIC:
+        return ()
+    catalogue = Catalogue()
+    found = (catalogue.warning(model, clock.now()) for model in (settings.model, *settings.fallback_models))
+    return tuple(filter(None, found))
 
 
 def _password(address: str) -> str:

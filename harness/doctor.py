@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from harness import __version__
+from harness.assembly import retirements
+from harness.clock import SystemClock
 from harness.connection import address_of, endpoint_of
 from harness.doctor_session import brought_along
 from harness.errors import HarnessError, SettingsError
@@ -74,6 +76,8 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
         report.line("!", note)
     for name, failure in brought.failures.items():
         report.failed(name, failure)
+    for text in retirements(settings, SystemClock()):
+        report.line("!", text)
     report.check("model", lambda: _model(settings))
     report.check("tools", lambda: _tools(settings))
     report.check("loops", lambda: _loops(settings))
@@ -334,6 +338,7 @@ def _prices(settings: Settings, today: date) -> str:
 
 async def _server(settings: Settings) -> str:
     from harness.connection import Connection
+    from harness.model.catalogue import Catalogue
     from harness.model.tokens import TokenCounter
 
     if settings.endpoint is not Platform.ANTHROPIC and not settings.practice:
@@ -348,8 +353,12 @@ async def _server(settings: Settings) -> str:
     if not cards:
         why = heard.last or "no list of models came back"
         raise HarnessError(f"{connection.address}: {why}; check address, key and network.")
-    listed = settings.model in {card.id for card in cards}
-    return f"{counted(len(cards), 'model')}{'' if listed else f', but {settings.model} is not among them'}"
+    listed = {card.id for card in cards}
+    missing = "" if settings.model in listed else f", but {settings.model} is not among them"
+    catalogue, now = Catalogue(), SystemClock().now()
+    catalogue.update(cards)
+    ending = [catalogue.warning(model, now) for model in (settings.model, *settings.fallback_models) if model in listed]
+    return "; ".join((f"{counted(len(cards), 'model')}{missing}", *filter(None, ending)))
 
 
 class _Heard(logging.Handler):

@@ -19,6 +19,7 @@ from harness.events import (
     HistoryRepaired,
     Json,
     Message,
+    Notice,
     Outcome,
     OutputCapChanged,
     Reply,
@@ -199,6 +200,7 @@ class ModelCalls:
         messages = self._checked(state.model)
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
+        self._look_up((state.model, *state.fallbacks))
         shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
         outcome = await self.send(
             state,
@@ -210,8 +212,6 @@ class ModelCalls:
         )
         if isinstance(outcome, Fault):
             situation = self.overflowing(situation, state.model)
-        else:
-            self._look_up(state.model)
         return Answered(outcome, shown.characters, replace(situation, now=self._clock.now()))
 
     async def send(
@@ -354,14 +354,20 @@ class ModelCalls:
             self._looking_up.cancel()
             await asyncio.wait({self._looking_up})
 
-    def _look_up(self, model: str) -> None:
-        """Ask the server for the limits of its models, once; a server on loopback only about a model that the table
-        does not know."""
-        if self._looking_up is None and (self._client().remote or not self._catalogue.knows(model)):
-            self._looking_up = asyncio.create_task(self._update_catalogue())
+    def _look_up(self, models: Sequence[str]) -> None:
+        """Ask the server for the limits of its models, once and while the first request is under way; a server on
+        loopback only about a model that the table does not know."""
+        if self._looking_up is None and (self._client().remote or not self._catalogue.knows(models[0])):
+            self._looking_up = asyncio.create_task(self._update_catalogue(models))
 
-    async def _update_catalogue(self) -> None:
+    async def _update_catalogue(self, models: Sequence[str]) -> None:
+        now = self._clock.now()
+        before = {model: self._catalogue.warning(model, now) for model in models}
         self._catalogue.update(await self._client().models())
+        for model in models:
+            text = self._catalogue.warning(model, now)
+            if text is not None and text != before[model]:
+                self._conversation.emit(Notice("warning", text))
 
     def _count_exactly(self, situation: Situation) -> None:
         """Load the vocabulary, in a thread, once the size of the prompt begins to matter: it takes 80 MB."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from harness.events import Effort, Json, Usage
 from harness.model.prices import Price, price_of
+from harness.model.retirement import RETIRES, Retirement, retirement_in, warning
 
 
 class Thinking(StrEnum):
@@ -53,6 +54,8 @@ class ModelCard:
     """Takes `output_config.format`, as far as is known."""
     token_ratio: float = 1.5
     """Tokens of this model for one token of o200k, before anything was measured (api R31)."""
+    retirement: Retirement | None = None
+    """None: no end is known."""
 
     @property
     def lowers_effort(self) -> bool:
@@ -124,6 +127,9 @@ _PROVIDER_PREFIX = re.compile(r"^(?:[a-z]{2,6}\.)?anthropic\.")
 _VERSION_SUFFIX = re.compile(r"(?:[-@]\d{8})?(?:-latest)?(?:-v\d+)?(?::\d+)?(?:@default)?(?:\[1m\])?$")
 
 
+_FAMILY = re.compile(r"claude-(?:\d+-)*([a-z]+)")
+
+
 def family_name(model: str) -> str:
     """The plain name in a model id: without provider, region, date and version.
 
@@ -150,7 +156,15 @@ def known_card(model: str) -> ModelCard:
     name = family_name(model)
     matches = [card for card in KNOWN if name == card.id or name.startswith(card.id + "-")]
     card = max(matches, key=lambda card: len(card.id), default=UNKNOWN_MODEL)
-    return replace(card, id=model)
+    on = RETIRES.get(name)
+    return replace(card, id=model, retirement=None if on is None else Retirement(on))
+
+
+def successor_of(model: str) -> str | None:
+    """The newest known model of the same family; None where there is none."""
+    family = _FAMILY.match(family_name(model))
+    newest = model_named(family[1]) if family is not None else model
+    return newest if newest.startswith("claude-") and newest != family_name(model) else None
 
 
 class Catalogue:
@@ -172,7 +186,7 @@ class Catalogue:
 
     def knows(self, model: str) -> bool:
         """Whether the card of `model` is more than a careful guess."""
-        return model in self._learned or replace(known_card(model), id="") != UNKNOWN_MODEL
+        return model in self._learned or replace(known_card(model), id="", retirement=None) != UNKNOWN_MODEL
 
     def update(self, cards: Iterable[ModelCard]) -> None:
         """Take over what the models endpoint says. What it leaves out stays as known."""
@@ -185,6 +199,7 @@ class Catalogue:
                 max_output=new.max_output if new.max_output > 0 else old.max_output,
                 thinking=new.thinking if says else old.thinking,
                 thinks=new.thinks if says else old.thinks,
+                retirement=new.retirement or old.retirement,
                 efforts=old.efforts if new.efforts is None or new.id in self._plain else new.efforts,
                 takes_web=old.takes_web and new.takes_web,
                 takes_format=old.takes_format and new.takes_format,
@@ -203,6 +218,10 @@ class Catalogue:
         card = replace(card, max_output=min(card.max_output, card.window))
         self._learned[model] = card
         return card
+
+    def warning(self, model: str, now: float) -> str | None:
+        """The sentence about a model that ends soon or has ended; `now` is Unix time in seconds."""
+        return warning(model, self.card(model).retirement, now, successor_of(model))
 
     def drop_reply_settings(self, model: str) -> None:
         """The server refused what was said of thinking or effort: `model` takes neither there, to the end of the
@@ -246,6 +265,7 @@ def described_card(known: ModelCard, entry: Json) -> ModelCard:
         window=window if isinstance(window, int) and window > 0 else known.window,
         max_output=max_output if isinstance(max_output, int) and max_output > 0 else known.max_output,
         efforts=known.efforts if efforts is None else efforts,
+        retirement=retirement_in(entry) or known.retirement,
         takes_web=known.takes_web and not _refused(capabilities.get("server_tools")),
         takes_format=known.takes_format and not _refused(capabilities.get("structured_outputs")),
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome
 from harness.masking import SHORTEST_SECRET
 from harness.model.classify import classify
-from harness.model.endpoint import Endpoint
+from harness.model.endpoint import Endpoint, Platform
 from harness.model.exchange import PATH, Exchange, fault_of
 from harness.model.patience import Ended, Patience
 from harness.model.sdk import Line, LineBuilder
@@ -97,7 +97,7 @@ class ModelClient:
         self._building: Future[Line] | None = None
         self._line: Line | None = None
         self._cache_marks = True
-        self._diagnostics = True
+        self._diagnostics = endpoint.platform is Platform.ANTHROPIC  # not known to be taken elsewhere
 
     @property
     def remote(self) -> bool:

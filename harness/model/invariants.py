@@ -137,7 +137,7 @@ def _filled(value: object) -> bool:
 
 
 def _unsendable(block: Block) -> str | None:
-    if all(isinstance(value, str) and value.isascii() for item in block.items() for value in item):
+    if all(isinstance(name, str) and name.isascii() and _is_ascii(value) for name, value in block.items()):
         return None
     if _depth_exceeds(block, MAX_DEPTH):
         return f"is nested more than {MAX_DEPTH} levels deep"
@@ -148,6 +148,13 @@ def _unsendable(block: Block) -> str | None:
     except (ValueError, TypeError):
         return "holds what JSON cannot say"
     return None
+
+
+def _is_ascii(value: object) -> bool:
+    """Whether a value is ASCII text, or an object of such texts: the source of an image has megabytes of it."""
+    if isinstance(value, dict):
+        return all(isinstance(text, str) and text.isascii() for item in value.items() for text in item)
+    return isinstance(value, str) and value.isascii()
 
 
 def _depth_exceeds(value: object, limit: int) -> bool:

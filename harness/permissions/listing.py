@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from harness.permissions.programs import PROGRAMS, Parsed, Role, parse
-from harness.permissions.programs.expressions import search_of
+from harness.permissions.programs.find import search_of
 from harness.permissions.programs.git import listing_of
 from harness.permissions.programs.grammar import HERE
 from harness.permissions.shell.words import Simple, Word, WordKind

@@ -12,7 +12,8 @@ from harness.permissions.disk import Questions, Tree
 from harness.permissions.listing import Listing, listing, searched_names, unsearched_names
 from harness.permissions.options import Arguments
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, Use, parse
-from harness.permissions.programs.git import CONFIG_FILE, global_options
+from harness.permissions.programs.git import global_options
+from harness.permissions.programs.git_views import CONFIG_FILE
 from harness.permissions.programs.grammar import HERE, LOOKING
 from harness.permissions.shell.through import Run, base_name, runs_of
 from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind

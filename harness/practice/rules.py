@@ -36,6 +36,8 @@ class ServedModel:
     """Thinks when a request says nothing about thinking."""
     shows_thinking: bool = True
     """Thinking is shown when a request says nothing about its display."""
+    retires_at: str | None = None
+    """When it ends, as "2026-11-30T00:00:00Z"; None: no end is planned."""
     cache_minimum: int = 1_024
     """Tokens of the shortest prefix that is cached."""
 
@@ -49,8 +51,8 @@ class ServedModel:
             "created_at": self.created_at,
             "max_input_tokens": self.window,
             "max_tokens": self.max_output,
-            "lifecycle": "active",
-            "retires_at": None,
+            "lifecycle": "active" if self.retires_at is None else "deprecated",
+            "retires_at": self.retires_at,
             "capabilities": {
                 "thinking": {
                     "supported": True,
@@ -85,7 +87,13 @@ _BOTH = ServedModel(
 _SMALLER = ServedModel(
     "", 200_000, 64_000, "2025-10-01T00:00:00Z", prefill=True, thinking=_MANUAL, system_messages=False
 )
-_OLDER = replace(_SMALLER, max_output=32_000, created_at="2025-05-14T00:00:00Z", strict_overflow=True)
+_OLDER = replace(
+    _SMALLER,
+    max_output=32_000,
+    created_at="2025-05-14T00:00:00Z",
+    strict_overflow=True,
+    retires_at="2026-06-15T00:00:00Z",
+)
 
 
 MODELS = (
@@ -104,8 +112,8 @@ MODELS = (
     replace(_BOTH, id="claude-sonnet-4-6"),
     replace(_SMALLER, id="claude-haiku-4-5", cache_minimum=4_096),
     replace(_SMALLER, id="claude-opus-4-5", efforts=("low", "medium", "high"), cache_minimum=4_096),
-    replace(_SMALLER, id="claude-sonnet-4-5"),
-    replace(_OLDER, id="claude-opus-4-1"),
+    replace(_SMALLER, id="claude-sonnet-4-5", retires_at="2026-11-30T00:00:00Z"),
+    replace(_OLDER, id="claude-opus-4-1", retires_at=None),
     replace(_OLDER, id="claude-opus-4", aliases=("claude-opus-4-0",)),
     replace(_OLDER, id="claude-sonnet-4", aliases=("claude-sonnet-4-0",)),
 )

@@ -10,7 +10,8 @@ from typing import Literal, Self
 
 from harness import journal
 from harness.agent import Agent
-from harness.assembly import commands_for, numbers_in, secrets_of
+from harness.assembly import commands_for, numbers_in, retirements, secrets_of
+from harness.clock import SystemClock
 from harness.context_use import ContextUse
 from harness.crew import Crew
 from harness.definitions import CommandFile, Commands, tools_named
@@ -83,6 +84,11 @@ class Session:
     def model(self) -> str:
         """The model that the next turn begins with."""
         return self._agent.model
+
+    @property
+    def retirements(self) -> tuple[str, ...]:
+        """A sentence for each of its models that is known to end soon or to have ended."""
+        return retirements(self.settings, SystemClock())
 
     @property
     def address(self) -> str:

@@ -25,7 +25,7 @@ def greeting(session: Session, loaded: Loaded) -> Iterator[Line]:
         yield Line("", f"Tools fail as {settings.tool_faults} says (--tool-faults).")
     if settings.permission_mode == "yolo":
         yield Line("", "Every tool call is allowed without asking (--yolo).")
-    for note in loaded.notes:
+    for note in (*loaded.notes, *session.retirements):
         yield Line("!", note, Tone.TROUBLE)
     yield from recalled(session)
 

@@ -97,7 +97,7 @@ async def headless(
     with heeding() as signalled:
         try:
             async with await opened as session:
-                for note in _notes(loaded):
+                for note in (*_notes(loaded), *session.retirements):
                     _tell(note, err)
                 if session.skipped_lines:
                     _tell(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)

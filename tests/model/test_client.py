@@ -98,6 +98,7 @@ async def test_the_request_is_what_was_asked_and_nothing_else() -> None:
             "system": [{"type": "text", "text": "Be brief."}],
             "tools": [{"name": "bash", "description": "", "input_schema": {"type": "object"}}],
             "stream": True,
+            "diagnostics": {"previous_message_id": None},
         }
         assert request.headers["authorization"] == "Bearer sk-test-1234"
         await client.aclose()

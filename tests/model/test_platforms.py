@@ -147,6 +147,14 @@ async def test_foundry_gets_its_own_key_and_never_that_of_anthropic(monkeypatch:
     assert "sk-ant-of-anthropic-0123" not in str(request.headers)
 
 
+@pytest.mark.parametrize("platform", [BEDROCK, VERTEX, FOUNDRY])
+async def test_why_the_cache_missed_is_not_asked_where_it_may_be_refused(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    file = request.getfixturevalue("google_file") if platform is VERTEX else None
+    assert "diagnostics" not in (await through(platform, file, monkeypatch)).body
+
+
 async def test_a_platform_is_not_asked_for_a_list_of_models(monkeypatch: pytest.MonkeyPatch) -> None:
     async with speaking() as server:
         client = ModelClient(platform_endpoint(FOUNDRY, reach(FOUNDRY, server.base_url)))

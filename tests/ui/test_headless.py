@@ -109,6 +109,13 @@ async def test_stream_json_is_every_event_and_the_result_last(place: Place) -> N
     assert "ANTHROPIC_API_KEY" in sentence
 
 
+async def test_a_model_that_ends_is_named_on_standard_error(place: Place) -> None:
+    async with server(HELLO) as standing:
+        ended = await answered(at(place, standing), "hi", model="claude-opus-4-0")
+    assert (ended.out, ended.code) == ("Hello, 世界.\n", 0)
+    assert ended.err.startswith("claude-opus-4-0 was to be retired on 2026-06-15")
+
+
 @pytest.mark.parametrize(
     ("prompt", "sentence"),
     [

@@ -3,17 +3,36 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from harness.permissions.programs import builtins, development, expressions, files, git, text
+from harness.permissions.programs import (
+    archives,
+    awk,
+    builtins,
+    development,
+    files,
+    find,
+    git,
+    jq,
+    network,
+    sed,
+    system,
+    text,
+)
 from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
 from harness.permissions.shell.words import Simple
 
 PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
+        **archives.PROGRAMS,
+        **awk.PROGRAMS,
         **builtins.PROGRAMS,
         **development.PROGRAMS,
-        **expressions.PROGRAMS,
         **files.PROGRAMS,
+        **find.PROGRAMS,
         **git.PROGRAMS,
+        **jq.PROGRAMS,
+        **network.PROGRAMS,
+        **sed.PROGRAMS,
+        **system.PROGRAMS,
         **text.PROGRAMS,
     }
 )

@@ -35,8 +35,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from harness.permissions.names import names
-from harness.permissions.programs.files import Parser, and_uses, joined, loose, named, plain
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use
+from harness.permissions.programs.parsers import Parser, and_uses, joined, loose, named, plain
 from harness.permissions.shell.words import Word, WordKind
 
 COMMAND, EXECUTE, READ, TEXT, TREE, WRITE = (

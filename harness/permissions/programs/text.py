@@ -1,4 +1,4 @@
-"""Programs that read, search and count text, list files, or show the state of the system: cat, grep, sort, ls, ps.
+"""Programs that read, search and count text, or list files: cat, grep, sort, ls.
 
 A table holds the options of the GNU program and those of the BSD one. Where the two differ in whether an option has a
 value, it is a flag here, so that the word behind it counts as an operand too; where they differ in what the value is,
@@ -12,19 +12,11 @@ from dataclasses import replace
 from itertools import takewhile
 from types import MappingProxyType
 
-from harness.permissions.names import names
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
+from harness.permissions.programs.grammar import Parsed, Program, Role, Use
+from harness.permissions.programs.parsers import ABOUT, LISTS, TEXTS, plain
 from harness.permissions.shell.words import Word, WordKind
 
-_ABOUT = " --help --version"
-_TEXT = (Role.TEXT,)
-_LIST = (Role.LIST,)
-
 # ── parsers of programs that do not read their options as others do ─────────────────────────────
-
-
-def _plainly(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    return parse(replace(program, parser=None), words)
 
 
 def _before_dashes(words: tuple[Word, ...]) -> Iterator[str]:
@@ -37,7 +29,7 @@ def _without_response_files(program: Program, words: tuple[Word, ...]) -> Parsed
     for word in words:
         if word.text.startswith("@") or (word.kind is WordKind.GLOB and word.text[:1] in "*?["):
             return None
-    return _plainly(program, words)
+    return plain(program, words)
 
 
 def _without_clusters(program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -45,7 +37,7 @@ def _without_clusters(program: Program, words: tuple[Word, ...]) -> Parsed | Non
     for text in _before_dashes(words):
         if text.startswith("-") and not re.fullmatch(r"-|-ps|-[a-zA-Z][0-9]*", text):
             return None
-    return _plainly(program, words)
+    return plain(program, words)
 
 
 def _with_values_behind(program: Program, words: tuple[Word, ...]) -> Parsed | None:
@@ -53,11 +45,11 @@ def _with_values_behind(program: Program, words: tuple[Word, ...]) -> Parsed | N
     for text in _before_dashes(words):
         if re.match(r"-[a-zA-Z]*[LPIT].", text) and not re.fullmatch(r"-L[0-9]+", text):
             return None
-    return _plainly(program, words)
+    return plain(program, words)
 
 
 def _rg(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    parsed = _plainly(program, words)
+    parsed = plain(program, words)
     if parsed is None:
         return None
     if parsed.has("--files --type-list"):
@@ -68,51 +60,8 @@ def _rg(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 
 
 def _fd(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    parsed = _plainly(program, words)
+    parsed = plain(program, words)
     return None if parsed is None else replace(parsed, skips_hidden=not parsed.has("Hu --unrestricted --hidden"))
-
-
-_PS_COLUMNS = names(
-    "pid ppid pgid sid tid lwp nlwp user uid gid group ruser euser tty tt stat state s comm command cmd args ucmd "
-    "pcpu %cpu pmem %mem rss rsz vsz sz time cputime etime etimes start lstart stime ni nice pri f wchan psr cls "
-    "min_flt maj_flt"
-)
-_PS_FLAGS = re.compile(r"-e[fFljHwLTy]*|-[AadfFjlHwLTy]+|-ax[wjl]*|-aux[w]*|[auxwfjl]+|-[mM]|[0-9]+|-[0-9]+")
-"""Without the e of BSD, which shows the variables of other programs."""
-
-
-def _ps(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """Linux reads a line that it does not understand once more as BSD would, where -e is that e: only known words."""
-    texts = [word.text for word in words if word.known]
-    if len(texts) != len(words):
-        return None
-    every = any(re.match(r"-[^-]*e", text) for text in texts)
-    position = 0
-    while position < len(texts):
-        text, position = texts[position], position + 1
-        if every and text.startswith("-aux"):
-            return None
-        columns, name = re.fullmatch(r"-[eA]?[wf]*o(.*)", text), text.partition("=")[0]
-        if columns or name in ("--sort", "--format"):
-            value = columns[1] if columns else text.partition("=")[2]
-            if not value and not ("=" in text and not columns):
-                value = texts[position] if position < len(texts) else ""
-                position += 1
-            named = re.split(r"[, ]+", value)
-            if not all(re.sub(r"=.*|:[0-9]+$", "", one).lstrip("+-") in _PS_COLUMNS for one in named):
-                return None
-        elif text in ("-p", "--pid", "-q", "--ppid"):
-            if position >= len(texts) or not re.fullmatch(r"[0-9]+(,[0-9]+)*", texts[position]):
-                return None
-            position += 1
-        elif text in ("-C", "-u", "-U"):
-            others = [one for one in texts if one != text]
-            if position >= len(texts) or any("e" in one for one in others if not one.startswith("--")):
-                return None
-            position += 1
-        elif not (_PS_FLAGS.fullmatch(text) or text in ("--no-headers", "--no-headings", "--forest", "--version")):
-            return None
-    return Parsed(program, operands=words, uses=tuple(Use(Role.TEXT, word) for word in words))
 
 
 _MOST_NUMBERS = 10**7
@@ -162,16 +111,6 @@ def _counts_to_an_end(parsed: Parsed) -> bool:
     return step != 0 and (float(numbers[-1]) - first) / step < _MOST_NUMBERS
 
 
-def _repeats_so_often(parsed: Parsed) -> bool:
-    """vmstat and iostat: without an interval, or with a number of reports behind it."""
-    numbers = [word.text for word in parsed.operands if not re.match(r"[a-zA-Z/]", word.text)]
-    return len(numbers) != 1
-
-
-def _says_it_once(parsed: Parsed) -> bool:
-    return not parsed.has("s --seconds")
-
-
 def _draws_to_an_end(parsed: Parsed) -> bool:
     """shuf"""
     return not parsed.has("r --repeat") or parsed.has("n --head-count")
@@ -180,23 +119,6 @@ def _draws_to_an_end(parsed: Parsed) -> bool:
 def _small_numbers(parsed: Parsed) -> bool:
     """factor"""
     return all(word.known and re.fullmatch(r"[0-9]{1,18}", word.text) for word in parsed.operands)
-
-
-def _shows_a_date(parsed: Parsed) -> bool:
-    """A word without a + in front sets the clock."""
-    return all(word.known and word.text.startswith("+") for word in parsed.operands)
-
-
-_PLAIN_VARIABLES = re.compile(
-    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TERM|COLORTERM|TZ|PWD|OLDPWD|HOSTNAME|EDITOR|VISUAL|PAGER|"
-    r"COLUMNS|LINES|CI|DISPLAY|TMPDIR|VIRTUAL_ENV|CONDA_PREFIX|CONDA_DEFAULT_ENV|PYTHONPATH|NODE_ENV|JAVA_HOME|"
-    r"GOPATH|GOROOT|CARGO_HOME|RUSTUP_HOME|XDG_[A-Z]+_HOME|NO_COLOR|DEBUG|RUST_LOG|RUST_BACKTRACE"
-)
-
-
-def _prints_plain_variables(parsed: Parsed) -> bool:
-    named = all(word.known and _PLAIN_VARIABLES.fullmatch(word.text) for word in parsed.operands)
-    return bool(parsed.operands) and named
 
 
 def _has_no_pager(parsed: Parsed) -> bool:
@@ -209,27 +131,26 @@ def _has_no_pager(parsed: Parsed) -> bool:
 
 # ── tables ──────────────────────────────────────────────────────────────────────────────────────
 
-_NOTHING = Program(flags=_ABOUT, operands=())
-_DIGEST = Program(flags="btz --binary --text --tag --zero" + _ABOUT)
+_DIGEST = Program(flags="btz --binary --text --tag --zero" + ABOUT)
 _LS = Program(
     check=_follows_no_links,
     flags="aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1@eOPW% --all --almost-all --author --escape --ignore-backups "
     "--directory --file-type --full-time --group-directories-first --no-group --human-readable --si "
     "--dereference-command-line --dereference-command-line-symlink-to-dir --inode --kibibytes --dereference "
     "--numeric-uid-gid --literal --hide-control-chars --show-control-chars --quote-name --reverse --recursive --size "
-    "--context --zero" + _ABOUT,
+    "--context --zero" + ABOUT,
     maybe="--color --classify --hyperlink",
     texts="--block-size --format --hide --indicator-style --ignore --quoting-style --sort --time --time-style "
     "--tabsize --width",
     lists="ITw",
-    operands=_LIST,
+    operands=LISTS,
     default=True,
 )
 _GREP = Program(
     flags="EFGPiywxzclLoqsbHhnTUZuVaIv --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case "
     "--no-ignore-case --word-regexp --line-regexp --null-data --count --files-with-matches --files-without-match "
     "--only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --line-number "
-    "--initial-tab --binary --null --text --invert-match --line-buffered --no-group-separator" + _ABOUT,
+    "--initial-tab --binary --null --text --invert-match --line-buffered --no-group-separator" + ABOUT,
     texts="emABCD --regexp --max-count --after-context --before-context --context --devices --binary-files --include "
     "--exclude --exclude-dir --label --group-separator",
     maybe="--color --colour",
@@ -250,7 +171,7 @@ _RG = Program(
     "--no-mmap --line-buffered --block-buffered --max-columns-preview --include-zero --no-config --no-ignore "
     "--no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages "
     "--no-ignore-parent --no-ignore-vcs --no-messages --no-require-git --no-unicode --one-file-system --binary "
-    "--glob-case-insensitive --ignore-file-case-insensitive --pcre2-version --auto-hybrid-regex" + _ABOUT,
+    "--glob-case-insensitive --ignore-file-case-insensitive --pcre2-version --auto-hybrid-regex" + ABOUT,
     texts="eABCgtTmrEMjd --regexp --after-context --before-context --context --glob --iglob --type --type-not "
     "--type-add --type-clear --max-count --replace --encoding --max-columns --max-filesize --max-depth --threads "
     "--color --colors --sort --sortr --engine --context-separator --field-context-separator "
@@ -265,7 +186,7 @@ _RG = Program(
 _FD = Program(
     flags="HIusigFap01qhV --hidden --no-hidden --no-ignore --no-ignore-vcs --no-ignore-parent --unrestricted "
     "--case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --relative-path --full-path "
-    "--print0 --quiet --show-errors --prune --one-file-system --no-follow" + _ABOUT,
+    "--print0 --quiet --show-errors --prune --one-file-system --no-follow" + ABOUT,
     texts="dteESocj --max-depth --min-depth --exact-depth --type --extension --exclude --size --owner --color "
     "--threads --max-results --changed-within --changed-before --path-separator --and",
     maybe="--strip-cwd-prefix",
@@ -280,7 +201,7 @@ _DIFF = Program(
     "--left-column --suppress-common-lines --show-c-function --expand-tabs --initial-tab --suppress-blank-empty "
     "--recursive --no-dereference --new-file --unidirectional-new-file --ignore-file-name-case "
     "--no-ignore-file-name-case --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change "
-    "--ignore-all-space --ignore-blank-lines --text --strip-trailing-cr --minimal --speed-large-files" + _ABOUT,
+    "--ignore-all-space --ignore-blank-lines --text --strip-trailing-cr --minimal --speed-large-files" + ABOUT,
     texts="CUWFLxSID --width --show-function-line --label --tabsize --exclude --starting-file --ignore-matching-lines "
     "--ifdef --horizon-lines --palette --line-format --old-line-format --new-line-format --unchanged-line-format "
     "--old-group-format --new-group-format --unchanged-group-format --changed-group-format",
@@ -289,7 +210,7 @@ _DIFF = Program(
     operands=(Role.FOLLOWED,),  # of two folders it compares the files, also without -r
 )
 _DIFF_RUNNER = Program(
-    flags="ae3xXimTAELy --text --ed --merge --side-by-side --suppress-common-lines" + _ABOUT,
+    flags="ae3xXimTAELy --text --ed --merge --side-by-side --suppress-common-lines" + ABOUT,
     texts="--label",
     commands="--diff-program",
     writes="o --output",
@@ -301,46 +222,47 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         # ── names, sizes, dates ──
         **dict.fromkeys(("ls", "dir", "vdir"), _LS),
         "stat": Program(
-            flags="LftFlnqrsx --dereference --file-system --terse" + _ABOUT,
+            flags="LftFlnqrsx --dereference --file-system --terse" + ABOUT,
             texts="c --format --printf --cached",
-            operands=_LIST,
+            operands=LISTS,
         ),
         "realpath": Program(
             flags="emLPqszE --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip "
-            "--no-symlinks --zero" + _ABOUT,
+            "--no-symlinks --zero" + ABOUT,
             lists="--relative-to --relative-base",
-            operands=_LIST,
+            operands=LISTS,
         ),
         "readlink": Program(
             flags="femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --quiet "
-            "--silent --verbose --zero" + _ABOUT,
-            operands=_LIST,
+            "--silent --verbose --zero" + ABOUT,
+            operands=LISTS,
         ),
-        "basename": Program(flags="az --multiple --zero" + _ABOUT, texts="s --suffix", operands=_TEXT, free=True),
-        "dirname": Program(flags="z --zero" + _ABOUT, operands=_TEXT, free=True),
+        "expr": Program(operands=TEXTS, numbers=True, permutes=False, free=True),
+        "basename": Program(flags="az --multiple --zero" + ABOUT, texts="s --suffix", operands=TEXTS, free=True),
+        "dirname": Program(flags="z --zero" + ABOUT, operands=TEXTS, free=True),
         "df": Program(
             flags="abcghHiIklmnPTvY --all --human-readable --si --inodes --local --no-sync --portability --total "
-            "--print-type" + _ABOUT,
+            "--print-type" + ABOUT,
             texts="B --block-size --type --exclude-type",
             maybe="--output",
             lists="tx",
-            operands=_LIST,
+            operands=LISTS,
         ),
         "du": Program(
             flags="0aAbcDhHkglmPSsxn --null --all --apparent-size --bytes --total --dereference-args --human-readable "
-            "--inodes --count-links --no-dereference --separate-dirs --si --summarize --one-file-system" + _ABOUT,
+            "--inodes --count-links --no-dereference --separate-dirs --si --summarize --one-file-system" + ABOUT,
             texts="BdIt --block-size --max-depth --threshold --exclude --time-style",
             maybe="--time",
             reads="X --exclude-from",
-            operands=_LIST,
+            operands=LISTS,
             default=True,
         ),
         "tree": Program(
             flags="acdfghinpqrstuvxACDFJNQSUX --gitignore --matchdirs --metafirst --ignore-case --inodes --device "
-            "--dirsfirst --filesfirst --si --du --prune --noreport" + _ABOUT,
+            "--dirsfirst --filesfirst --si --du --prune --noreport" + ABOUT,
             texts="LPIT --sort --filelimit --charset --timefmt",
             writes="o",
-            operands=_LIST,
+            operands=LISTS,
             default=True,
             parser=_with_values_behind,
         ),
@@ -348,30 +270,30 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         # ── contents ──
         "cat": Program(
             flags="AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs "
-            "--show-nonprinting" + _ABOUT
+            "--show-nonprinting" + ABOUT
         ),
-        "tac": Program(flags="br --before --regex" + _ABOUT, texts="s --separator"),
-        "rev": Program(flags=_ABOUT),
+        "tac": Program(flags="br --before --regex" + ABOUT, texts="s --separator"),
+        "rev": Program(flags=ABOUT),
         "head": Program(
-            flags="qvz --quiet --silent --verbose --zero-terminated" + _ABOUT,
+            flags="qvz --quiet --silent --verbose --zero-terminated" + ABOUT,
             texts="cn --bytes --lines",
             numbers=True,
         ),
         "tail": Program(
-            flags="qvzrfF --quiet --silent --verbose --zero-terminated --retry" + _ABOUT,
+            flags="qvzrfF --quiet --silent --verbose --zero-terminated --retry" + ABOUT,
             texts="bcns --bytes --lines --pid --sleep-interval --max-unchanged-stats",
             maybe="--follow",
             numbers=True,
             ends=_stops_at_the_end,
         ),
         "nl": Program(
-            flags="p --no-renumber" + _ABOUT,
+            flags="p --no-renumber" + ABOUT,
             texts="bdfhilnsvw --body-numbering --section-delimiter --footer-numbering --header-numbering "
             "--line-increment --join-blank-lines --number-format --number-separator --starting-line-number "
             "--number-width",
         ),
         "od": Program(
-            flags="aBbcDdeFfHhIiLlOosvXx --output-duplicates" + _ABOUT,
+            flags="aBbcDdeFfHhIiLlOosvXx --output-duplicates" + ABOUT,
             texts="AjNSt --address-radix --skip-bytes --read-bytes --format --endian",
             maybe="w --strings --width",
         ),
@@ -379,7 +301,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             ("hexdump", "hd"),
             Program(
                 flags="bcCdovx --one-byte-octal --one-byte-char --canonical --two-bytes-decimal --two-bytes-octal "
-                "--two-bytes-hex --no-squeezing" + _ABOUT,
+                "--two-bytes-hex --no-squeezing" + ABOUT,
                 texts="ens --format --length --skip",
                 reads="f --format-file",
             ),
@@ -393,88 +315,88 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             parser=_without_clusters,
         ),
         "strings": Program(
-            flags="adfwoA --all --data --print-file-name --include-all-whitespace" + _ABOUT,
+            flags="adfwoA --all --data --print-file-name --include-all-whitespace" + ABOUT,
             texts="netsU --bytes --radix --encoding --output-separator --unicode",
             numbers=True,
             parser=_without_response_files,
         ),
         "file": Program(
             flags="bhiIkLnNr0 --brief --mime --mime-type --mime-encoding --keep-going --no-buffer --no-pad --raw "
-            "--print0 --no-dereference --dereference --extension --apple" + _ABOUT,
+            "--print0 --no-dereference --dereference --extension --apple" + ABOUT,
             texts="eF --exclude --exclude-quiet --separator",
         ),
         **dict.fromkeys(
             ("bat", "batcat"),
             Program(
                 flags="pnAuPfSV --plain --number --show-all --unbuffered --force-colorization --chop-long-lines"
-                + _ABOUT,
+                + ABOUT,
                 texts="lHrm --language --highlight-line --line-range --color --theme --style --wrap --tabs --paging "
                 "--decorations --italic-text --terminal-width --map-syntax --file-name",
                 check=_has_no_pager,
             ),
         ),
-        "wc": Program(flags="cmlwL --bytes --chars --lines --words --max-line-length" + _ABOUT, texts="--total"),
+        "wc": Program(flags="cmlwL --bytes --chars --lines --words --max-line-length" + ABOUT, texts="--total"),
         "cksum": Program(
-            flags="brtz --raw --base64 --tag --untagged --zero --debug" + _ABOUT, texts="aol --algorithm --length"
+            flags="brtz --raw --base64 --tag --untagged --zero --debug" + ABOUT, texts="aol --algorithm --length"
         ),
-        "sum": Program(flags="rs --sysv" + _ABOUT),
+        "sum": Program(flags="rs --sysv" + ABOUT),
         **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _DIGEST),
         "b2sum": replace(_DIGEST, texts="l --length"),
-        "shasum": Program(flags="bptU0 --binary --text --UNIVERSAL --01" + _ABOUT, texts="a --algorithm"),
+        "shasum": Program(flags="bptU0 --binary --text --UNIVERSAL --01" + ABOUT, texts="a --algorithm"),
         **dict.fromkeys(("md5", "sha1", "sha256", "sha384", "sha512"), Program(flags="qr", texts="s")),
         **dict.fromkeys(
             ("base64", "base32"),
             Program(
-                flags="dDi --decode --ignore-garbage" + _ABOUT,
+                flags="dDi --decode --ignore-garbage" + ABOUT,
                 texts="wb --wrap --break",
                 reads="--input",
                 writes="o --output",
             ),
         ),
-        "iconv": Program(flags="cls --list --silent" + _ABOUT, texts="ft --from-code --to-code", writes="o --output"),
+        "iconv": Program(flags="cls --list --silent" + ABOUT, texts="ft --from-code --to-code", writes="o --output"),
         # ── search ──
         **dict.fromkeys(("grep", "egrep", "fgrep"), _GREP),
         "rg": _RG,
         "look": Program(
-            flags="abdf --alternative --alphanum --ignore-case" + _ABOUT,
+            flags="abdf --alternative --alphanum --ignore-case" + ABOUT,
             texts="t --terminate",
             operands=(Role.TEXT, Role.READ),
         ),
         # ── lines and columns ──
         "cut": Program(
-            flags="nswz --complement --only-delimited --zero-terminated" + _ABOUT,
+            flags="nswz --complement --only-delimited --zero-terminated" + ABOUT,
             texts="bcdf --bytes --characters --delimiter --fields --output-delimiter",
         ),
         "column": Program(
             flags="txJLed --table --json --keep-empty-lines --table-header-repeat --table-noheadings --fillrows"
-            + _ABOUT,
+            + ABOUT,
             texts="csolNOHRTWEpi --output-width --separator --output-separator --table-columns --table-columns-limit "
             "--table-order --table-hide --table-right --table-truncate --table-wrap --table-noextreme --table-name "
             "--tree --tree-id --tree-parent",
         ),
         "comm": Program(
-            flags="123iz --check-order --nocheck-order --total --zero-terminated" + _ABOUT, texts="--output-delimiter"
+            flags="123iz --check-order --nocheck-order --total --zero-terminated" + ABOUT, texts="--output-delimiter"
         ),
         "cmp": Program(
-            flags="blshxz --print-bytes --verbose --quiet --silent" + _ABOUT, texts="in --ignore-initial --bytes"
+            flags="blshxz --print-bytes --verbose --quiet --silent" + ABOUT, texts="in --ignore-initial --bytes"
         ),
-        "paste": Program(flags="sz --serial --zero-terminated" + _ABOUT, texts="d --delimiters"),
-        "fold": Program(flags="bs --bytes --spaces" + _ABOUT, texts="w --width", numbers=True),
+        "paste": Program(flags="sz --serial --zero-terminated" + ABOUT, texts="d --delimiters"),
+        "fold": Program(flags="bs --bytes --spaces" + ABOUT, texts="w --width", numbers=True),
         "fmt": Program(
-            flags="cstu --crown-margin --split-only --tagged-paragraph --uniform-spacing" + _ABOUT,
+            flags="cstu --crown-margin --split-only --tagged-paragraph --uniform-spacing" + ABOUT,
             texts="wg --width --goal --prefix",
             reads="p",
             numbers=True,
         ),
-        "expand": Program(flags="i --initial" + _ABOUT, texts="t --tabs", numbers=True),
-        "unexpand": Program(flags="a --all --first-only" + _ABOUT, texts="t --tabs", numbers=True),
+        "expand": Program(flags="i --initial" + ABOUT, texts="t --tabs", numbers=True),
+        "unexpand": Program(flags="a --all --first-only" + ABOUT, texts="t --tabs", numbers=True),
         "join": Program(
-            flags="iz --ignore-case --check-order --nocheck-order --header --zero-terminated" + _ABOUT,
+            flags="iz --ignore-case --check-order --nocheck-order --header --zero-terminated" + ABOUT,
             texts="aejotv12",
         ),
         "pr": Program(
             flags="acdfFJmrtTv --across --show-control-chars --double-space --form-feed --join-lines --merge "
-            "--no-file-warnings --omit-header --omit-pagination --show-nonprinting" + _ABOUT,
+            "--no-file-warnings --omit-header --omit-pagination --show-nonprinting" + ABOUT,
             texts="DhlNoWw --columns --pages --date-format --header --length --first-line-number --indent --width "
             "--page-width",
             maybe="einsS --expand-tabs --output-tabs --separator --sep-string",
@@ -484,14 +406,14 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "sort": Program(
             flags="bdfgihnMRrVcCmsuz --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort "
             "--ignore-nonprinting --human-numeric-sort --numeric-sort --month-sort --random-sort --reverse "
-            "--version-sort --merge --stable --unique --zero-terminated --debug" + _ABOUT,
+            "--version-sort --merge --stable --unique --zero-terminated --debug" + ABOUT,
             texts="ktS --key --field-separator --buffer-size --sort --parallel --batch-size",
             maybe="--check",
             writes="oT --output --temporary-directory",
             commands="--compress-program",
         ),
         "uniq": Program(
-            flags="cdDuiz --count --repeated --unique --ignore-case --zero-terminated" + _ABOUT,
+            flags="cdDuiz --count --repeated --unique --ignore-case --zero-terminated" + ABOUT,
             texts="fsw --skip-fields --skip-chars --check-chars",
             maybe="--all-repeated --group",
             operands=(Role.READ, Role.WRITE),
@@ -499,11 +421,11 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             numbers=True,
         ),
         "tr": Program(
-            flags="cCdstu --complement --delete --squeeze-repeats --truncate-set1" + _ABOUT, operands=_TEXT, free=True
+            flags="cCdstu --complement --delete --squeeze-repeats --truncate-set1" + ABOUT, operands=TEXTS, free=True
         ),
-        "tsort": Program(flags=_ABOUT),
+        "tsort": Program(flags=ABOUT),
         "shuf": Program(
-            flags="erz --echo --repeat --zero-terminated" + _ABOUT,
+            flags="erz --echo --repeat --zero-terminated" + ABOUT,
             texts="in --input-range --head-count",
             writes="o --output",
             ends=_draws_to_an_end,
@@ -512,108 +434,15 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "colordiff": Program(flags="--help --version", operands=()),
         **dict.fromkeys(("diff3", "sdiff"), _DIFF_RUNNER),
         # ── numbers ──
-        "seq": Program(operands=_TEXT, parser=_seq, ends=_counts_to_an_end),
-        "factor": Program(flags="h --exponents" + _ABOUT, operands=_TEXT, ends=_small_numbers),
+        "seq": Program(operands=TEXTS, parser=_seq, ends=_counts_to_an_end),
+        "factor": Program(flags="h --exponents" + ABOUT, operands=TEXTS, ends=_small_numbers),
         "numfmt": Program(
-            flags="z --debug --grouping --zero-terminated" + _ABOUT,
+            flags="z --debug --grouping --zero-terminated" + ABOUT,
             texts="d --delimiter --field --format --from --from-unit --invalid --padding --round --suffix --to "
             "--to-unit",
             maybe="--header",
-            operands=_TEXT,
+            operands=TEXTS,
             numbers=True,
-        ),
-        # ── the system ──
-        **dict.fromkeys(("whoami", "logname", "hostid", "arch", "users"), _NOTHING),
-        "tty": Program(flags="s --silent --quiet" + _ABOUT, operands=()),
-        "nproc": Program(flags="--all" + _ABOUT, texts="--ignore", operands=()),
-        "uptime": Program(flags="ps --pretty --since" + _ABOUT, operands=()),
-        "uname": Program(
-            flags="asnrvmpio --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor "
-            "--hardware-platform --operating-system" + _ABOUT,
-            operands=(),
-        ),
-        "hostname": Program(
-            flags="aAdfiIs --alias --all-fqdns --domain --fqdn --long --ip-address --all-ip-addresses --short" + _ABOUT,
-            operands=(),
-        ),
-        "id": Program(
-            flags="aFgGnpPruzZ --context --group --groups --name --real --user --zero" + _ABOUT, operands=_TEXT
-        ),
-        "groups": Program(flags=_ABOUT, operands=_TEXT),
-        "who": Program(
-            flags="abdHlmpqrstTuw --all --boot --dead --heading --ips --login --lookup --process --count --runlevel "
-            "--short --time --mesg --users --message --writable" + _ABOUT
-        ),
-        "w": Program(
-            flags="husfoi --no-header --no-current --short --from --old-style --ip-addr" + _ABOUT, operands=_TEXT
-        ),
-        "last": Program(
-            flags="adFiRwx --hostlast --dns --fulltimes --ip --nohostname --fullnames --system" + _ABOUT,
-            texts="nstp --limit --since --until --present --time-format",
-            reads="f --file",
-            operands=_TEXT,
-            numbers=True,
-        ),
-        "date": Program(
-            flags="uRjn --utc --universal --rfc-email --debug --resolution" + _ABOUT,
-            texts="dv --date --rfc-3339",
-            maybe="I --iso-8601",
-            lists="r --reference",
-            acts="s --set",
-            operands=_TEXT,
-            most=1,
-            check=_shows_a_date,
-        ),
-        **dict.fromkeys(("cal", "ncal"), Program(flags="13bhjmMNsSwyY", texts="ABdn", operands=_TEXT, free=True)),
-        "printenv": Program(flags="0 --null" + _ABOUT, operands=_TEXT, check=_prints_plain_variables),
-        "locale": Program(flags="ack --all-locales --category-name --keyword-name" + _ABOUT, operands=_TEXT),
-        "getconf": Program(flags="a", operands=(Role.TEXT, Role.LIST)),
-        "ps": Program(operands=_TEXT, parser=_ps),
-        "pstree": Program(
-            flags="aAcgGhlnpsStTuUVZ --arguments --ascii --compact-not --show-pgids --vt100 --highlight-all --long "
-            "--numeric-sort --show-pids --show-parents --ns-changes --thread-names --hide-threads --uid-changes "
-            "--unicode --security-context" + _ABOUT,
-            texts="HCN --color",
-            operands=_TEXT,
-        ),
-        "pgrep": Program(
-            flags="lavwcfinoxLAhV --list-name --list-full --inverse --lightweight --count --full --ignore-case "
-            "--newest --oldest --exact --logpidfile --ignore-ancestors" + _ABOUT,
-            texts="dgGOPstuUr --delimiter --pgroup --group --older --parent --session --terminal --euid --uid "
-            "--runstates --cgroup --ns --nslist",
-            reads="F --pidfile",
-            operands=_TEXT,
-        ),
-        "pidof": Program(flags="sxcnqw", texts="oS", operands=_TEXT),
-        "which": Program(flags="as --all", operands=_TEXT, free=True),
-        "whereis": Program(flags="bmsul", operands=_TEXT),
-        "free": Program(
-            flags="bkmghltvwV --bytes --kilo --mega --giga --tera --peta --kibi --mebi --gibi --tebi --pebi --human "
-            "--si --lohi --total --committed --wide" + _ABOUT,
-            texts="s --seconds",
-            operands=(),
-            ends=_says_it_once,
-        ),
-        "vmstat": Program(
-            flags="afmnsdDtyV --active --forks --slabs --one-header --stats --disk --disk-sum --timestamp --no-first"
-            + _ABOUT,
-            texts="pS --partition --unit",
-            operands=_TEXT,
-            ends=_repeats_so_often,
-        ),
-        "iostat": Program(flags="cdhkmNtxyz", operands=_TEXT, ends=_repeats_so_often),
-        "lscpu": Program(
-            flags="abBcJxyhV --all --online --bytes --offline --json --hex --physical --output-all" + _ABOUT,
-            maybe="Cep --caches --extended --parse",
-            operands=(),
-        ),
-        "lsblk": Program(
-            flags="abAdDfiJlmMnNOpPrsStvVyz --all --noempty --bytes --discard --nodeps --fs --ascii --json --list "
-            "--perms --merge --noheadings --output-all --paths --pairs --raw --inverse --scsi --topology --shell "
-            "--zoned" + _ABOUT,
-            texts="eEIowx --exclude --dedup --include --output --width --sort",
-            maybe="T --tree",
-            operands=_LIST,
         ),
     }
 )

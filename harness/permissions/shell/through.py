@@ -6,14 +6,25 @@ to begin one. What neither covers, and what is text that cannot be read, makes t
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from harness.permissions.names import names
-from harness.permissions.programs.grammar import option_names
+from harness.permissions.shell.evaluation import EVALUATING, hides_a_command
 from harness.permissions.shell.reading import read_line
 from harness.permissions.shell.words import BASH, PORTABLE, Assignment, Dialect, Simple, Unreadable, Word, WordKind
+from harness.permissions.shell.wrappers import (
+    CARRIERS,
+    DURATION,
+    JOINERS,
+    RUNNERS,
+    WATCH,
+    WRAPPERS,
+    Options,
+    Runner,
+    Wrapper,
+    runs_next_word,
+)
 
 PORTABLE_SHELLS = names("sh dash ash")
 """Shells of which any may be the one that runs a text for /bin/sh."""
@@ -88,26 +99,8 @@ class _Depth:
         return replace(self, level=self.level + 1, dialect=dialect or self.dialect, tried=self.tried and not dialect)
 
 
-_OBEYED = re.compile(
-    r"GIT_(SSH(_COMMAND)?|EXTERNAL_DIFF|PROXY_COMMAND|CONFIG\w*|EXEC_PATH)|\w*(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)"
-    r"|LESSOPEN|LESSCLOSE|PROMPT_COMMAND|BASH_FUNC_.*",
-    re.DOTALL,
-)
-"""Variables that hold a command."""
-_HIDDEN = re.compile(r"\$[({\[]|`")
-"""What runs once something evaluates the text: PS4 and BASH_ENV are, and a subscript in the name of a variable."""
-
-
-def _hides(assignment: Assignment) -> bool:
-    """It holds a command that something may run."""
-    name, value = assignment.name, assignment.value
-    if _OBEYED.fullmatch(name):
-        return not (value.known and value.text in ("", "cat", "true", ":"))
-    return value.known and _HIDDEN.search(value.text) is not None
-
-
 def _through(simple: Simple, at: _Depth) -> Iterator[Run]:
-    hides = any(map(_hides, simple.assignments))
+    hides = any(map(hides_a_command, simple.assignments))
     for run in _inside(simple, at):
         yield replace(run, opaque=True) if hides and run.simple is simple else run
 
@@ -121,16 +114,16 @@ def _inside(simple: Simple, at: _Depth) -> Iterator[Run]:
         yield from _shell(simple, name, at)
     elif name in TEXT_RUNNERS:
         yield from {"eval": _eval, "trap": _trap, "watch": _watch}[name](simple, at)
-    elif name in _WRAPPERS:
-        yield from _wrapped(simple, name, _WRAPPERS[name], at)
+    elif name in WRAPPERS:
+        yield from _wrapped(simple, name, WRAPPERS[name], at)
     elif name in ("find", "fd", "fdfind"):
         yield from _found(simple, name, at)
-    elif name in _RUNNERS:
-        yield from _run_by(simple, _RUNNERS[name], at)
-    elif name in _CARRIERS:
-        yield from _carried(simple, _CARRIERS[name], at)
-    elif name in _JOINERS:
-        yield from _carried(simple, _JOINERS[name], at, opaque=True)
+    elif name in RUNNERS:
+        yield from _run_by(simple, RUNNERS[name], at)
+    elif name in CARRIERS:
+        yield from _carried(simple, CARRIERS[name], at)
+    elif name in JOINERS:
+        yield from _carried(simple, JOINERS[name], at, opaque=True)
     elif name == "git":
         yield from _git(simple, at)
     elif name.startswith("git-"):
@@ -138,7 +131,7 @@ def _inside(simple: Simple, at: _Depth) -> Iterator[Run]:
         inner = replace(simple, words=(Word("git"), Word(name.removeprefix("git-")), *simple.words[1:]))
         yield from (replace(run, inside=True) for run in _through(inner, at.deeper()))
     else:
-        evaluates = _EVALUATING.get(name)
+        evaluates = EVALUATING.get(name)
         yield Run(simple, opaque=evaluates is not None and evaluates(simple.words[1:]))
 
 
@@ -218,7 +211,7 @@ def _trap(simple: Simple, at: _Depth) -> Iterator[Run]:
 
 def _watch(simple: Simple, at: _Depth) -> Iterator[Run]:
     """Which never ends, whatever it runs."""
-    found = _WATCH.read(simple.words[1:])
+    found = WATCH.read(simple.words[1:])
     if found is None or not all(word.known for word in found.rest):
         yield from _carried(simple, "", at, opaque=True)
     elif not found.rest:
@@ -233,144 +226,7 @@ def _watch(simple: Simple, at: _Depth) -> Iterator[Run]:
 # ── programs that run the words behind their options ────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """The options of a wrapper, each with its value, and the words behind them."""
-
-    given: tuple[tuple[str, str], ...]
-    rest: tuple[Word, ...]
-
-    def has(self, wanted: str) -> bool:
-        return any(name in option_names(wanted) for name, _ in self.given)
-
-    def values(self, wanted: str) -> tuple[str, ...]:
-        return tuple(value for name, value in self.given if name in option_names(wanted))
-
-
-@dataclass(frozen=True, slots=True)
-class _Wrapper:
-    """Options are written as in `programs.grammar`: letters are short options, `--name` is a long one."""
-
-    flags: str = ""
-    """Without a value."""
-    values: str = ""
-    """With a value."""
-    maybe: str = ""
-    """With a value that is glued on, or none."""
-    acts: str = ""
-    """Those of them with which it does more than run a command."""
-    own: str = ""
-    """Form of the one argument of its own before the command."""
-    adds: bool = False
-    """It adds words of its own to the command."""
-    transparent: bool = True
-
-    def read(self, words: Sequence[Word]) -> _Options | None:
-        """The options up to the first word that is none; None where one of them is not known here."""
-        given: list[tuple[str, str]] = []
-        position = 0
-        while position < len(words):
-            word = words[position]
-            if not word.known or not word.text.startswith("-") or word.text == "-":
-                if word.text.startswith("-") and word.text != "-":
-                    return None
-                break
-            position += 1
-            if word.text == "--":
-                break
-            following = words[position] if position < len(words) else None
-            taken = self._option(word.text, following, given)
-            if taken is None:
-                return None
-            position += taken
-        return _Options(tuple(given), tuple(words[position:]))
-
-    def _option(self, text: str, following: Word | None, given: list[tuple[str, str]]) -> int | None:
-        flags, values, maybe = option_names(self.flags), option_names(self.values), option_names(self.maybe)
-        if text.startswith("--"):
-            name, equals, value = text.partition("=")
-            if not (name in maybe or (name in values if equals else name in values | flags)):
-                return None
-            if name not in values or equals:
-                given.append((name, value))
-                return 0
-            return _separate(name, following, given)
-        for number, letter in enumerate(text[1:], start=2):
-            name, glued = f"-{letter}", text[number:]
-            if name in maybe or (name in values and glued):
-                given.append((name, glued))
-                return 0
-            if name in values:
-                return _separate(name, following, given)
-            if name not in flags:
-                return None
-            given.append((name, ""))
-        return 0
-
-
-def _separate(name: str, following: Word | None, given: list[tuple[str, str]]) -> int | None:
-    if following is None or not following.known:
-        return None
-    given.append((name, following.text))
-    return 1
-
-
-_WATCH = _Wrapper(
-    "bcegprtwx --beep --color --errexit --chgexit --precise --no-rerun --no-title --no-wrap --exec",
-    "n --interval",
-    "--differences",
-)
-_SCHEDULED = "[0-9]+"
-_SLICE = r"[0-9a-fA-Fx,-]+"
-_DURATION = r"[0-9.]+[smhd]?"
-
-_WRAPPERS: Mapping[str, _Wrapper] = MappingProxyType(
-    {
-        "env": _Wrapper(
-            "i0v --ignore-environment --null --debug",
-            "u --unset",
-            acts="iu --ignore-environment --unset",  # what makes git safe is among the variables
-        ),
-        "nice": _Wrapper("0123456789", "n --adjustment"),
-        "sudo": _Wrapper(
-            "nEHSbkAP --non-interactive --set-home --background --stdin --askpass",
-            "ugpCT --user --group --prompt",
-            "--preserve-env",
-        ),
-        "doas": _Wrapper("nL", "uC"),
-        "nohup": _Wrapper(),
-        "setsid": _Wrapper("cfw --ctty --fork --wait"),
-        "stdbuf": _Wrapper("", "ioe --input --output --error"),
-        "timeout": _Wrapper("v --preserve-status --foreground --verbose", "ks --signal --kill-after", own=_DURATION),
-        "gtimeout": _Wrapper("v --preserve-status --foreground --verbose", "ks --signal --kill-after", own=_DURATION),
-        "time": _Wrapper(
-            "apqvlh --append --portability --quiet --verbose", "of --output --format", acts="oa --output --append"
-        ),
-        "gtime": _Wrapper(
-            "apqv --append --portability --quiet --verbose", "of --output --format", acts="oa --output --append"
-        ),
-        "ionice": _Wrapper("t --ignore", "cn --class --classdata"),
-        "chrt": _Wrapper("fr --fifo --rr", own=_SCHEDULED),
-        "taskset": _Wrapper("c --cpu-list", own=_SLICE),
-        "command": _Wrapper("p"),
-        "builtin": _Wrapper(),
-        "exec": _Wrapper("cl", "a", acts="c"),
-        "caffeinate": _Wrapper("dimsu", "tw"),
-        "busybox": _Wrapper(transparent=False),
-        "toybox": _Wrapper(transparent=False),
-        "xargs": _Wrapper(
-            "0rtxpo --null --no-run-if-empty --verbose --exit --interactive --open-tty",
-            "aEILnPsd --arg-file --delimiter --max-args --max-procs --max-chars",
-            "iel --replace --max-lines --eof",
-            acts="a --arg-file",
-            adds=True,
-        ),
-    }
-)
-"""What does nothing but run its words, with the options that change nothing about which words are run."""
-
-
-def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterator[Run]:
+def _wrapped(simple: Simple, name: str, wrapper: Wrapper, at: _Depth) -> Iterator[Run]:
     if name == "command" and len(simple.words) > 1 and simple.words[1].text in ("-v", "-V"):
         yield Run(simple)
         return
@@ -398,13 +254,13 @@ def _wrapped(simple: Simple, name: str, wrapper: _Wrapper, at: _Depth) -> Iterat
         return
     yield Run(simple, transparent=wrapper.transparent and not found.has(wrapper.acts) and not emptied)
     inner = _with_input(simple, rest, found) if wrapper.adds else tuple(rest)
-    limited = wrapper.own is _DURATION and bool(re.fullmatch(r"0*[1-9]\d{0,3}[sm]?", found.rest[0].text))  # 0: never
+    limited = wrapper.own is DURATION and bool(re.fullmatch(r"0*[1-9]\d{0,3}[sm]?", found.rest[0].text))  # 0: never
     within = Simple(inner, assignments, (), simple.repeated, _written(rest), simple.fed_by, simple.variables)
     for run in _through(within, at.deeper()):
         yield replace(run, limited=run.limited or limited)
 
 
-def _with_input(simple: Simple, words: Sequence[Word], given: _Options) -> tuple[Word, ...]:
+def _with_input(simple: Simple, words: Sequence[Word], given: Options) -> tuple[Word, ...]:
     """The words of the command that xargs runs, and what it puts between or behind them."""
     listed = () if given.has("a d E e --arg-file --delimiter --eof") else simple.fed_by
     word = replace(ANYTHING, listed_by=listed, whole=given.has("0 --null"))
@@ -434,47 +290,6 @@ def _assigned(word: Word) -> bool:
 
 # ── programs that run some of their words ───────────────────────────────────────────────────────
 
-_CARRIERS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            names(
-                "pkexec run0 gosu su-exec setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 "
-                "ppc32 arch unshare nsenter chroot prlimit setpriv systemd-inhibit systemd-cat ltrace strace truss "
-                "dtruss ktrace gdb "
-                "gdbserver lldb rr valgrind perf dbus-run-session dbus-launch faketime torsocks torify tsocks "
-                "proxychains proxychains4 trickle ssh-agent gpg-agent rlwrap rlfe unbuffer catchsegv eatmydata "
-                "cpulimit "
-                "numactl cgexec chpst softlimit setuidgid envdir envuidgid fakeroot fakechroot bwrap firejail "
-                "sandbox-exec sshpass direnv op aws-vault doppler chamber envchain sops foreman honcho dotenv dotenvx "
-                "env-cmd cross-env rbenv pyenv nodenv asdf volta fnm conda mamba micromamba pixi distrobox toolbox "
-                "tini dumb-init start-stop-daemon daemonize daemon chronic ifne logsave ld.so ld-linux-x86-64.so.2 "
-                "ld-linux-aarch64.so.1 ld-musl-x86_64.so.1 tsp nocache schedtool cset multitime cgroup-run uvx pipx"
-            ),
-            "",
-        ),
-        "flock": "c --command",
-        "lockf": "",
-        "xvfb-run": "",
-        "systemd-run": "",
-        "mise": "c --command",
-        "rtx": "c --command",
-        "nodemon": "x --exec",
-        "asciinema": "c --command",
-        "tmux": "c",
-        "screen": "X",
-    }
-)
-"""Programs that run some of their words, with the options whose value is a command line."""
-_JOINERS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(names("su runuser sg newgrp script"), "c --command --session-command"),
-        **dict.fromkeys(names("parallel sem expect at batch entr watchexec reflex concurrently hyperfine bench"), ""),
-        **dict.fromkeys(names("capsh mispipe pee guix nix devbox flatpak runcon"), ""),
-        "nix-shell": "--run --command",
-    }
-)
-"""Programs that make a command line of their words or of what they read, by rules of their own: opaque."""
-
 
 def _carried(simple: Simple, texts: str, at: _Depth, *, opaque: bool = False) -> Iterator[Run]:
     """Every word that may begin a command is taken for one that does; `texts` are options with a command line."""
@@ -486,7 +301,7 @@ def _carried(simple: Simple, texts: str, at: _Depth, *, opaque: bool = False) ->
             opaque = True
             continue
         if texts and word.text.startswith("-"):
-            which = _text_option(word.text, texts)
+            which = runs_next_word(word.text, texts)
             opaque = opaque or which is None
             if which and number + 1 < len(words) and words[number + 1].known:
                 try:
@@ -501,55 +316,7 @@ def _carried(simple: Simple, texts: str, at: _Depth, *, opaque: bool = False) ->
     yield from (replace(run, inside=True, perhaps=True) for run in found)
 
 
-def _text_option(text: str, texts: str) -> bool | None:
-    """Whether the next word is a command line; None: this word may hold one itself."""
-    wanted = option_names(texts)
-    if text.startswith("--"):
-        if text in wanted:
-            return True
-        return None if any(option.startswith(text.partition("=")[0]) for option in wanted) and text != "--" else False
-    letters = [letter for letter in text[1:] if f"-{letter}" in wanted]
-    return False if not letters else True if text.endswith(letters[0]) else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Runner:
-    """A program that does much else, and runs words behind a subcommand."""
-
-    subcommand: tuple[str, ...]
-    options: _Wrapper = _Wrapper()
-    texts: str = ""
-    instead: str = ""
-    """Options with which it runs no command of the line: a module, a script."""
-
-
-_RUNNERS: Mapping[str, _Runner] = MappingProxyType(
-    {
-        "uv": _Runner(
-            ("run",),
-            _Wrapper(
-                "qvnUms --quiet --verbose --all-extras --dev --no-dev --only-dev --all-groups --no-default-groups "
-                "--frozen --locked --no-sync --no-project --isolated --active --exact --offline --all-packages "
-                "--no-progress --upgrade --no-cache --no-config --no-env-file --module --script",
-                "p --python --with --with-editable --with-requirements --extra --no-extra --group --no-group "
-                "--only-group --package --color --index --default-index",
-            ),
-            instead="ms --module --script",
-        ),
-        **dict.fromkeys(("poetry", "pipenv", "pdm", "hatch", "rye"), _Runner(("run",), _Wrapper("qvn"))),
-        "bundle": _Runner(("exec",), _Wrapper("--keep-file-descriptors")),
-        **dict.fromkeys(
-            ("npm", "pnpm", "yarn"),
-            _Runner(("exec",), _Wrapper("yq --yes --quiet --silent --no", "p --package"), "c --call"),
-        ),
-        **dict.fromkeys(
-            ("npx", "bunx"), _Runner((), _Wrapper("yq --yes --no-install --quiet --no", "p --package"), "c --call")
-        ),
-    }
-)
-
-
-def _run_by(simple: Simple, runner: _Runner, at: _Depth) -> Iterator[Run]:
+def _run_by(simple: Simple, runner: Runner, at: _Depth) -> Iterator[Run]:
     words = simple.words[1:]
     given = runner.options.read(words)
     for part in runner.subcommand:
@@ -608,7 +375,7 @@ def _found(simple: Simple, name: str, at: _Depth) -> Iterator[Run]:
                 yield from _through(Simple((*command, *added), repeated=True, text=_written(command)), at.deeper())
 
 
-_GIT_OPTIONS = _Wrapper(
+_GIT_OPTIONS = Wrapper(
     "pPvh --paginate --no-pager --bare --no-replace-objects --no-optional-locks --no-lazy-fetch --literal-pathspecs "
     "--glob-pathspecs --noglob-pathspecs --icase-pathspecs --version --help --html-path --man-path --info-path "
     "--exec-path --no-advice",
@@ -666,57 +433,6 @@ def _git(simple: Simple, at: _Depth) -> Iterator[Run]:
             yield Run(simple, opaque=True)
         case _:
             yield Run(simple)
-
-
-def _subscript(words: Sequence[Word]) -> bool:
-    """One of the words may be an element of a list, whose index bash evaluates."""
-    return any(word.kind is WordKind.UNKNOWN or "[" in word.text for word in words)
-
-
-def _tests(words: Sequence[Word]) -> bool:
-    """A test of a variable, or one that may turn out to be."""
-    return (any(word.text == "-v" for word in words) and _subscript(words)) or _writes_a_subscript(words)
-
-
-def _formats(words: Sequence[Word]) -> bool:
-    """printf -v, or what may turn out to be."""
-    return (bool(words) and words[0].text.startswith("-v") and _subscript(words[:2])) or _writes_a_subscript(words[1:2])
-
-
-def _writes_a_subscript(words: Sequence[Word]) -> bool:
-    return any(word.known and "[" in word.text and _HIDDEN.search(word.text) for word in words)
-
-
-def _declares(words: Sequence[Word]) -> bool:
-    """A declaration that evaluates: a subscript, a name made up, or an attribute that makes a value an expression."""
-    return any(
-        (word.known and re.match(r"[-+]", word.text) is not None and not re.fullmatch(r"[-+][xrgplufF]+|--", word.text))
-        or (not word.text.startswith(("-", "+")) and not re.match(r"[A-Za-z_]\w*(\+?=|$)", word.text))
-        or _hides(Assignment(word.text.partition("=")[0], Word(word.text.partition("=")[2], word.kind)))
-        for word in words
-    )
-
-
-def _maps(words: Sequence[Word]) -> bool:
-    return _subscript(words) or any(re.match(r"-\w*C", word.text) for word in words)
-
-
-_EVALUATING: Mapping[str, Callable[[Sequence[Word]], bool]] = MappingProxyType(
-    {
-        **dict.fromkeys(("read", "unset", "getopts"), _subscript),
-        "wait": lambda words: _subscript([word for word in words if word.text != "$!"]),
-        **dict.fromkeys(("mapfile", "readarray"), _maps),
-        **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declares),
-        **dict.fromkeys(("test", "["), _tests),
-        "printf": _formats,
-        **dict.fromkeys(("let", "complete", "compgen", "compopt", "bind", "enable"), bool),
-        "alias": lambda words: any("=" in word.text or not word.known for word in words),
-        "hash": lambda words: any(not word.known or re.match(r"-\w*p", word.text) for word in words),
-        "jobs": lambda words: any(not word.known or re.match(r"-\w*x", word.text) for word in words),
-        "fc": bool,
-    }
-)
-"""Built-ins that run or evaluate some of their words, and whether these words are such."""
 
 
 def _inner(simple: Simple, words: Sequence[Word]) -> Simple:

@@ -6,8 +6,7 @@ from types import ModuleType
 import pytest
 
 from harness.permissions import Ask
-from harness.permissions.programs import development, files
-from harness.permissions.programs.files import PROGRAMS
+from harness.permissions.programs import archives, development, files, network
 from harness.permissions.programs.grammar import Role
 from tests.permissions.programs.reading import found, looks, parsed, run, state, uses
 from tests.permissions.test_verdicts import decided
@@ -201,7 +200,7 @@ def test_dd_may_be_given_the_home_folder_by_bash() -> None:
     }
 
 
-@pytest.mark.parametrize("module", [files, development])
+@pytest.mark.parametrize("module", [archives, development, files, network])
 def test_no_option_is_in_two_tables_of_a_program(module: ModuleType) -> None:
     programs = list(module.PROGRAMS.items())
     while programs:
@@ -214,7 +213,7 @@ def test_no_option_is_in_two_tables_of_a_program(module: ModuleType) -> None:
 
 
 def test_more_than_120_programs_are_known() -> None:
-    assert len(PROGRAMS) > 120
+    assert len({**archives.PROGRAMS, **files.PROGRAMS, **network.PROGRAMS}) > 120
 
 
 # ── what the programs really do ─────────────────────────────────────────────────────────────────
