@@ -73,12 +73,12 @@ async def test_a_summary_for_which_the_window_leaves_no_room_is_asked_for_with_a
     tmp_path: Path,
 ) -> None:
     full = '\n[[reply]]\nstatus = 400\nmessage = "prompt is too long: 41000 tokens > 40000 maximum"\n'
-    script = THINKS + step(100, "one") + full + summary(32_000) + answers(100)
+    script = THINKS + step(100, "one") + full + summary(31_000) + answers(100)
     async with stage(tmp_path, script, model=WITHOUT_EFFORT) as here:
         turn = await here.turn("word " * 15_000)
         asked = [event for event in turn.of(RequestSent) if event.purpose == "summary"]
         assert asked[-1].estimated_tokens < asked[0].estimated_tokens
-        assert asked[-1].max_tokens >= 32_000 > asked[-2].max_tokens
+        assert asked[-1].max_tokens >= 31_000 > asked[-2].max_tokens
         assert [event.method for event in turn.of(CompactionEnded)] == ["summary"]
         assert turn.end.answer == ANSWER
 
