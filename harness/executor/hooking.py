@@ -178,7 +178,7 @@ class Hooking:
         decision = at_the_end(stop, self._limits, objection=objection, prevented=in_one_line(asked.stops))
         if isinstance(decision, Continue):
             turn.state = decision.state
-            turn.answer = f"{turn.answer}\n\n" if turn.answer else ""
+            turn.begin_paragraph()
         return decision
 
     # ── what waits for the person ───────────────────────────────────────────────────────────────

@@ -35,6 +35,11 @@ class Turn:
         self.said += content
         self.answer = paragraphs(self.said)
 
+    def begin_paragraph(self) -> None:
+        """What is said from here on stands apart from what was said so far."""
+        if self.answer:
+            self.say(({"type": "text", "text": "\n\n"},))
+
     def begin_answer(self) -> None:
         """The tools have run: what is said from here on is the answer."""
         self.answer, self.said = "", ()

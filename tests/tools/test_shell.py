@@ -122,10 +122,11 @@ async def test_nothing_waits_for_a_key(context: ToolContext, limits: Limits) -> 
 
 
 async def test_secrets_are_not_handed_to_commands() -> None:
-    names = set(Settings.model_fields) - {"prices"}  # tables, which refuse such a value
+    names = set(Settings.model_fields) - {"prices", "headers"}  # tables, which refuse such a value
     known = [*VARIABLES, *(f"HARNESS_{name.upper()}" for name in names)]
     secret = {name for name in known if SECRETS & from_environment({name: "sk-1"}, Path.cwd()).given.keys()}
     assert {"ANTHROPIC_API_KEY", "HARNESS_AUTH_TOKEN"} < secret
+    secret |= {"HARNESS_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"}  # whose values may be keys
     given = shell_environment({**dict.fromkeys(secret, "sk-1"), "HOME": "/h"})
     assert not secret & set(given)
     assert given["HOME"] == "/h"
