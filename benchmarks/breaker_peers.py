@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from importlib import import_module
 
-from harness.breakers.board import Board
-from harness.breakers.decisions import Finish, Skip
 from harness.events import BreakerCommand
+from harness.policies.breakers.board import Board
+from harness.policies.breakers.decisions import Finish, Skip
 
 LONG_S = 3600
 """Seconds a peer stays open; nothing here waits that long."""

@@ -20,20 +20,20 @@ from timeit import Timer
 
 from benchmarks.breaker_peers import Subject, board_of, ours, peers, work
 from benchmarks.figures import Figure, show
-from harness.breakers.board import Board
-from harness.clock import SystemClock
-from harness.conversation import Conversation, ignore
+from harness.base.clock import SystemClock
+from harness.engine.conversation import Conversation, ignore
+from harness.engine.hooks.hooks import Hooking
+from harness.engine.hooks.runner import HookRuns
+from harness.engine.permissions.asker import Nobody
+from harness.engine.signals import Signals
+from harness.engine.tools.calls import ToolCalls
+from harness.engine.tools.dispatch import Dispatching
+from harness.engine.tools.freshness import Labels
 from harness.events import ToolCall
-from harness.executor.asker import Nobody
-from harness.executor.dispatching import Dispatching
-from harness.executor.hook_runs import HookRuns
-from harness.executor.hooking import Hooking
-from harness.executor.labels import Labels
-from harness.executor.tool_calls import ToolCalls
-from harness.executor.waiting import Signals
 from harness.permissions import Mode, Permissions
+from harness.policies.breakers.board import Board
+from harness.policies.recovery import RecoveryLimits
 from harness.processes import Processes
-from harness.recovery import RecoveryLimits
 from harness.tools import Effect, Toolbox, tool
 
 CALLS = 20_000

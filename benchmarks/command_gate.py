@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.executor.permission_places import disk_of
+from harness.engine.permissions.disk_lookup import disk_of
 from harness.permissions import (
     Decision,
     Mode,

@@ -17,12 +17,12 @@ from itertools import chain, islice
 
 from benchmarks.escape_seed import Seed
 from benchmarks.figures import Figure, show
-from harness.escape.detectors import Detectors
-from harness.escape.digests import digest
-from harness.escape.observations import Call, Poll, Visit
-from harness.escape.repeats import Mark, Stream, wanted_runs
-from harness.escape.thresholds import Thresholds
 from harness.events import Projection
+from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.digests import digest
+from harness.policies.loops.observations import Call, Poll, Visit
+from harness.policies.loops.repeats import Mark, Stream, wanted_runs
+from harness.policies.loops.thresholds import Thresholds
 
 HISTORIES = (100, 1_000, 10_000, 1_000_000)
 SEED_HISTORIES = (100, 300, 1_000)

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.escape.building import found_at
-from tests.escape.scenarios import LOOPS, WORK
-from tests.escape.scenarios_more import FIRST, SECOND
-from tests.escape.streams import Scenario
+from tests.policies.loops.building import found_at
+from tests.policies.loops.scenarios import LOOPS, WORK
+from tests.policies.loops.scenarios_more import FIRST, SECOND
+from tests.policies.loops.streams import Scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 
 from benchmarks.figures import Figure, show
-from harness.escape.text_loops import RepeatedText, TextLimits
+from harness.policies.loops.text_loops import RepeatedText, TextLimits
 
 SHORT, LONG = 25_000, 100_000
 ROUNDS = 3

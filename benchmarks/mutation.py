@@ -18,12 +18,12 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOM = "harness/breakers"
+ROOM = "harness/policies/breakers"
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "*cache*", "__pycache__", ".hypothesis", "mutants")
 CONFIGURATION = """
 [tool.mutmut]
 source_paths = ["{room}/"]
-pytest_add_cli_args_test_selection = ["tests/breakers/"]
+pytest_add_cli_args_test_selection = ["tests/policies/breakers/"]
 also_copy = ["harness", "tests", "benchmarks", "chapters", "docs", "README.md"]
 """
 PROFILE = """

@@ -52,9 +52,9 @@ def live(feed: Feed, report: Path) -> None:
     """Run the app as `harness` does, let `feed` show something in it, and write down what it has measured."""
 
     async def begin(app: HarnessApp) -> Controller:
-        from harness.logs import open_log
         from harness.session import Opening
         from harness.settings import current_folder, load
+        from harness.settings.logs import open_log
 
         loaded = load({}, os.environ, current_folder())
         controller = Controller(app, loaded, lambda: loaded.settings, open_log(loaded.settings, io.StringIO()))

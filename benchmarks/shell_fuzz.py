@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.permissions.shell import Unreadable, Word, WordKind
-from harness.permissions.shell.through import Run, runs_of
+from harness.permissions.shell.runs import Run, runs_of
 from harness.permissions.shell.words import BASH, PORTABLE, Dialect
 
 BATCH = 500

@@ -25,7 +25,7 @@ from benchmarks.canary import Canary
 from benchmarks.command_gate import CommandGate
 from benchmarks.random_lines import LineMaker, MadeLine
 from harness.permissions import Allow
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 
 BATCH = 80
 """Lines that are run before the folder is looked at."""

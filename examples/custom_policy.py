@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from harness import Agent, Policies
 from harness.events import Fault, FaultKind, ModelSwitched, Outcome, TurnEnded
-from harness.recovery import Decision, RecoveryLimits, Resend, Situation, SwitchModel, TurnState, decide
+from harness.policies.recovery import Decision, RecoveryLimits, Resend, Situation, SwitchModel, TurnState, decide
 
 SCRIPT = """
 [[reply]]

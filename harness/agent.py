@@ -29,12 +29,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from harness.assembly import secrets_of, settings_here, web_access
-from harness.clock import Clock, SystemClock
-from harness.context_use import ContextUse, context_use
-from harness.conversation import Conversation, ignore
-from harness.crew import Crew
-from harness.errors import HarnessError
+from harness.base.clock import Clock, SystemClock
+from harness.base.errors import HarnessError
+from harness.engine.build import wired
+from harness.engine.config import secrets_of, settings_here, web_access
+from harness.engine.conversation import Conversation, ignore
+from harness.engine.model.context_usage import ContextUse, context_use
+from harness.engine.model.cost_budget import require_prices
+from harness.engine.model.prompt_parts import PromptPart, parts_of
+from harness.engine.permissions.asker import Asker, Nobody
+from harness.engine.policy_set import Policies
+from harness.engine.shared import Shared
+from harness.engine.signals import unless
+from harness.engine.subagents.factory import Hiring
+from harness.engine.subagents.team import Crew
+from harness.engine.tools.dispatch import Dispatching
+from harness.engine.turn import Turn
+from harness.engine.turn_lifecycle import TurnBounds
 from harness.events import (
     OWN_EFFORT,
     Block,
@@ -52,20 +63,10 @@ from harness.events import (
     Transition,
     TransitionCode,
 )
-from harness.executor.asker import Asker, Nobody
-from harness.executor.cost_budget import require_prices
-from harness.executor.dispatching import Dispatching
-from harness.executor.turn import Turn
-from harness.executor.waiting import unless
-from harness.hiring import Hiring
 from harness.hooks import Hook, own_hooks
 from harness.memory import MemoryBook
 from harness.permissions import Mode
-from harness.policies import Policies
-from harness.practice.tool_orders import ToolOrders
-from harness.processes import Processes
-from harness.prompt_parts import PromptPart, parts_of
-from harness.recovery import (
+from harness.policies.recovery import (
     Compact,
     Continue,
     Decision,
@@ -83,16 +84,15 @@ from harness.recovery import (
     counted,
     over_budget,
 )
+from harness.practice.tool_fault_orders import ToolOrders
+from harness.processes import Processes
 from harness.settings import Settings
-from harness.sharing import Shared
 from harness.skills import SkillBook
 from harness.tools.tool import Tool
 from harness.tools.toolbox import own_tools
-from harness.turn_bounds import TurnBounds
-from harness.wiring import wired
 
 if TYPE_CHECKING:
-    from harness.practice.breaking import Broken
+    from harness.practice.fault_commands import Broken
 
 
 class Agent:
@@ -329,14 +329,14 @@ class Agent:
         "529 3" lets three requests fail, "off" ends it, and no words list what there is (harness/practice/SCRIPTS.md).
         Raises HarnessError, with what to do, for words that are not understood and when a real model answers.
         """
-        from harness.practice.breaking import break_model
+        from harness.practice.fault_commands import break_model
 
         return self._broken("model", break_model(text, self._connection.orders))
 
     def break_tool(self, text: str) -> str:
         """Let something go wrong with the next calls of a tool, also of the agents that work for this one, in the words
         of `/toolfault`; returns what was ordered. Raises HarnessError for words that are not understood."""
-        from harness.practice.breaking import break_tool
+        from harness.practice.fault_commands import break_tool
 
         return self._broken("tool", break_tool(text, self.tool_orders, self.toolbox.names))
 
@@ -561,7 +561,7 @@ class Agent:
         situation = self._calls.with_shared_retries(situation)
         decision = self._policies.decide(state, outcome, self._limits, situation)
         if not isinstance(decision, Decision):
-            raise TypeError(f"Policies(decide=…) has to return a decision of harness.recovery, not {decision!r}")
+            raise TypeError(f"Policies(decide=…) must return a decision of harness.policies.recovery, not {decision!r}")
         self._calls.decided(state, decision)
         return decision
 

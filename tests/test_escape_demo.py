@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.cli.main import main
 from harness.events import Event, Intervened, LoopFound, WalkEnded, decode
 from harness.graphs.worlds import LARGEST, SMALLEST
 from tests.ui.program import Place, run

@@ -1,4 +1,4 @@
-"""Who may import whom (DESIGN.md, "The map"), and what has to stay light.
+"""Who may import whom (docs/architecture.md), and what has to stay light.
 
 The rules are read from the source, so that a lazy import inside a function counts like any other. A new
 folder or file of `harness` has to be put into `MAY_IMPORT` before it may exist.
@@ -7,7 +7,7 @@ folder or file of `harness` has to be put into `MAY_IMPORT` before it may exist.
 import ast
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -17,120 +17,49 @@ import harness
 
 PACKAGE = Path(harness.__file__).parent
 
-GROUND = {
-    "regular_file",
-    "toml_text",
-    "git_safety",
-    "errors",
-    "secret",
-    "masking",
-    "clock",
-    "visible",
-    "uninterrupted",
-    "threads",
-    "front_matter",
-    "toml_places",
-    "media",
-}
-"""Small values that every room may know."""
-POLICY_ROOMS = {"recovery", "breakers", "escape", "gate", "hooks"}
-ROOMS = {
-    *POLICY_ROOMS,
-    "events",
-    "model",
-    "processes",
-    "tools",
-    "checkpoints",
-    "permissions",
-    "practice",
-    "journal",
-    "export",
-    "settings",
-    "definitions",
-    "skills",
-    "memory",
-    "slots",
-}
-AGENT_LEVEL = {
-    "agent",
-    "executor",
-    "connection",
-    "assembly",
-    "conversation",
-    "session",
-    "turn_bounds",
-    "capability_files",
-    "breaker_history",
-    "experience_file",
-    "moments",
-    "following",
-    "recording",
-    "slots_status",
-    "wiring",
-    "sharing",
-    "one_writer",
-    "granting",
-    "permission_file",
-    "crew",
-    "hiring",
-    "instructions",
-    "prompt_parts",
-    "context_use",
-    "policies",
-}
-FRONT = {"ui", "logs", "cli", "commands", "viewing", "doctor", "doctor_session", "__main__"}
+SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
+SUBJECTS |= {"journal", "slots", "definitions", "practice", "media"}
+"""Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
+    "base": set(),
     "events": set(),
-    "errors": {"events"},
-    "secret": {"events"},
-    "masking": {"events", "secret"},
-    "clock": {"events"},
-    "visible": {"events"},
-    "uninterrupted": {"events"},
-    "regular_file": {"events"},
-    "toml_text": set(),
-    "git_safety": {"events", "regular_file"},
-    "threads": {"events"},
-    "front_matter": {"events"},
-    "toml_places": {"events"},
-    "media": {"events"},
-    "recovery": {"events", "breakers"},  # one breaker for every key, also for the endpoint of a model (resilience Q5)
-    "breakers": {"events"},
-    "escape": {"events"},
-    "gate": {"events", "breakers"},  # one breaker for every key, also for a conversation (resilience Q5)
+    "policies": {"events"},
     "hooks": {"events"},
-    "slots": {"events", "breakers", *GROUND},
-    "checkpoints": {"events", "processes", "tools", *GROUND},
-    "graphs": {"events", "escape", "breakers", *GROUND},
-    "model": {"events", *GROUND},
-    "processes": {"events", *GROUND},
-    "tools": {"events", "processes", *GROUND},
-    "permissions": {"events", "tools", "hooks", *GROUND},
-    "practice": {"events", "model", "tools", *GROUND},
-    "journal": {"events", *GROUND},
-    "export": {"events", "export_reports", "export_work", "journal", "tools", *GROUND},
-    "export_reports": {"events"},
-    "export_work": {"events"},
-    "settings": {"events", "hooks", "model", "definitions", *GROUND},
-    "definitions": {"events", *GROUND},
-    "skills": {"events", "tools", "definitions", *GROUND},
-    "lessons": ROOMS | AGENT_LEVEL | GROUND | {"lessons"},
-    "memory": {"events", "tools", "one_writer", *GROUND},
-    **dict.fromkeys(AGENT_LEVEL, ROOMS | AGENT_LEVEL | GROUND),
-    "ui": {"events", "session", "following", "settings", "logs", "lessons", *GROUND},
-    "logs": {"events", "journal", "settings", *GROUND},
-    **dict.fromkeys(
-        ("cli", "commands", "viewing", "doctor", "doctor_session", "__main__"), ROOMS | AGENT_LEVEL | GROUND | FRONT
-    ),
-    "commands": {*ROOMS, *AGENT_LEVEL, *GROUND, *FRONT, "graphs", "lessons"},
-    "": {"agent", "hooks", "policies", "session", "tools"},
+    "definitions": {"base", "events"},
+    "slots": {"base"},
+    "processes": {"base"},
+    "media": {"base", "events"},
+    "model": {"base", "events", "media"},
+    "tools": {"base", "events", "media", "processes"},
+    "checkpoints": {"base", "processes", "tools"},
+    "journal": {"base", "events", "tools"},
+    "memory": {"base", "events", "tools"},
+    "permissions": {"events", "hooks", "processes", "tools"},
+    "practice": {"base", "events", "media", "model", "tools"},
+    "skills": {"base", "events", "definitions", "tools"},
+    "settings": {"base", "events", "policies", "definitions", "hooks", "journal", "model", "permissions", "tools"},
+    "graphs": {"base", "events", "policies"},
+    "engine": {"base", "events", "policies", *SUBJECTS},
+    "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
+    "session": {"base", "events", "policies", *SUBJECTS, "engine", "agent"},
+    "lessons": {"base", "events", *SUBJECTS, "engine", "agent"},
+    "ui": {"base", "events", "policies", "media", "journal", "settings", "session", "lessons"},
+    "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "graphs", "lessons", "ui"},
+    "__main__": {"cli"},
+    "": {"agent", "engine", "hooks", "session", "tools"},
 }
-"""For each folder or file of `harness` the others it may import. The empty name is `harness/__init__.py`."""
+"""For each package and each module of the root of `harness` the others it may import; arrows only point down. The empty
+name is `harness/__init__.py`."""
 
-HEAVY = {"PIL", "anthropic", "httpx2", "httpx", "textual", "tiktoken"}
+ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
+ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "settings", "graphs"]
+ORDER += ["engine", "agent", "session", "lessons", "ui", "cli", "__main__"]
+"""From the bottom up: no package imports one that stands behind it."""
+
+HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
-SCREEN = ("ui/app/", "ui/panel/", "ui/transcript/", "ui/learning/screen/", "ui/serving/driver.py")
+SCREEN = ("ui/app/", "ui/panel/", "ui/transcript/", "ui/lessons/screen/", "ui/web/driver.py")
 """What draws: loaded with the screen and not before, so that textual may stand at its top."""
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 
@@ -252,17 +181,40 @@ def test_events_import_nothing_of_ours() -> None:
     assert not set().union(*map(rooms_imported, inside))
 
 
-BELOW = ["events", *sorted(POLICY_ROOMS), "model", "processes", "tools", "permissions", "practice"]
+@pytest.mark.parametrize("room", ORDER)
+def test_arrows_only_point_down(room: str) -> None:
+    assert MAY_IMPORT[room] <= set(ORDER[: ORDER.index(room)])
 
 
-@pytest.mark.parametrize("room", BELOW)
-def test_the_rooms_below_never_know_the_loop_or_a_front_end(room: str) -> None:
-    assert not MAY_IMPORT[room] & (AGENT_LEVEL | FRONT)
+def test_the_order_names_every_room() -> None:
+    assert {*ORDER, ""} == set(MAY_IMPORT)
 
 
-def test_the_screen_knows_the_session_and_none_of_the_policies() -> None:
-    below = {*POLICY_ROOMS, "model", "processes", "tools", "permissions", "practice", "journal", "agent"}
-    assert not MAY_IMPORT["ui"] & below
+def test_the_root_holds_three_modules() -> None:
+    assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py", "agent.py"}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """`harness/__init__.py` is left out: it imports the names of the library when they are first used."""
+    names = {module_of(path): path for path in SOURCES if path != PACKAGE / "__init__.py"}
+    arrows = {
+        name: {found for one in imports(path) if (found := _module_in(one, names))} - {name}
+        for name, path in names.items()
+    }
+    while ends := [name for name, targets in arrows.items() if not targets]:
+        for name in ends:
+            del arrows[name]
+        arrows = {name: targets - set(ends) for name, targets in arrows.items()}
+    assert sorted(arrows) == []
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _module_in(name: str, modules: Container[str]) -> str | None:
+    """The module that an imported name means: itself, or the one that it comes from."""
+    return next((one for one in (name, name.rpartition(".")[0]) if one in modules), None)
 
 
 def test_the_program_imports_no_chapter_and_no_test() -> None:
@@ -271,13 +223,14 @@ def test_the_program_imports_no_chapter_and_no_test() -> None:
 
 # ── the policies are pure ───────────────────────────────────────────────────────────────────────
 
-POLICIES = [path for path in SOURCES if room_of(path) in POLICY_ROOMS]
+PURE_ROOMS = {"policies", "hooks"}
+POLICIES = [path for path in SOURCES if room_of(path) in PURE_ROOMS]
 
 
 def test_a_policy_imports_only_events_policies_and_what_does_no_io() -> None:
     assert POLICIES
     assert offenders(POLICIES, lambda path: packages_imported(path) - {"harness", *PURE}) == {}
-    assert offenders(POLICIES, lambda path: rooms_imported(path) - {"events", *POLICY_ROOMS}) == {}
+    assert offenders(POLICIES, lambda path: rooms_imported(path) - {"events", "policies"}) == {}
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=name_of)
@@ -295,7 +248,7 @@ def test_a_policy_opens_prints_and_awaits_nothing(path: Path) -> None:
 
 
 def test_the_recovery_policy_loads_neither_asyncio_nor_a_socket() -> None:
-    loaded = modules_loaded_by("import harness.recovery.printed")
+    loaded = modules_loaded_by("import harness.policies.recovery.tables")
     assert not loaded & {"asyncio", "socket", "random", "threading", "logging", "subprocess", *HEAVY}
 
 
@@ -310,7 +263,7 @@ def test_no_module_imports_a_heavy_package_at_its_top() -> None:
     assert offenders(SOURCES, heavy) == {}
 
 
-@pytest.mark.parametrize("name", ["__init__.py", "__main__.py", "cli.py"])
+@pytest.mark.parametrize("name", ["__init__.py", "__main__.py", "cli/main.py"])
 def test_the_way_in_imports_nothing_but_light_modules(name: str) -> None:
     packages = packages_imported(PACKAGE / name, only_at_the_top=True)
     assert packages <= {"harness", "io", "sys", "collections", "typing"}
@@ -318,9 +271,9 @@ def test_the_way_in_imports_nothing_but_light_modules(name: str) -> None:
 
 @pytest.mark.parametrize("flag", ["--version", "--help"])
 def test_version_and_help_load_neither_the_sdk_nor_the_screen(flag: str) -> None:
-    command = f"from harness.cli import main\ntry:\n    main([{flag!r}])\nexcept SystemExit:\n    pass"
+    command = f"from harness.cli.main import main\ntry:\n    main([{flag!r}])\nexcept SystemExit:\n    pass"
     loaded = modules_loaded_by(command)
-    assert "harness.cli" in loaded
+    assert "harness.cli.main" in loaded
     assert not loaded & {*HEAVY, *NEEDED_FOR_SETTINGS, "asyncio"}
 
 
@@ -333,7 +286,7 @@ def test_the_agent_loads_no_heavy_package_before_it_is_used() -> None:
 
 
 def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
-    loaded = modules_loaded_by("import harness.ui.app.running")
+    loaded = modules_loaded_by("import harness.ui.app.run")
     assert "textual.app" in loaded
     assert not loaded & {
         *(HEAVY - {"textual"}),
@@ -343,12 +296,12 @@ def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
         "markdown_it",
         "psutil",
     }
-    late = {"harness.events", "harness.settings", "harness.session", "harness.agent", "harness.logs"}
+    late = {"harness.events", "harness.settings", "harness.session", "harness.agent", "harness.settings.logs"}
     late |= {"harness.ui.app.controller", "harness.ui.app.views", "harness.ui.transcript", "harness.ui.panel"}
     assert not loaded & late
 
 
 def test_an_open_session_has_loaded_nothing_that_only_a_tool_or_an_answer_needs() -> None:
-    loaded = modules_loaded_by("import harness.ui.app.running, harness.ui.app.controller, harness.logs")
+    loaded = modules_loaded_by("import harness.ui.app.run, harness.ui.app.controller, harness.settings.logs")
     assert "harness.session" in loaded
     assert not loaded & {"markdown_it", "psutil", "filelock", "tiktoken", "anthropic"}

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 NEEDED = (
     "harness/model/data/o200k_base.xz",
     "harness/model/data/prices.toml",
-    "harness/breakers/capabilities.toml",
+    "harness/policies/breakers/capabilities.toml",
     "harness/practice/SCRIPTS.md",
     "harness/practice/TOOL_FAULTS.md",
     "harness/practice/broken_tools/grep-dies.toml",
@@ -24,7 +24,7 @@ NEEDED = (
     "harness/practice/scripts/stuck.toml",
     "harness/py.typed",
     "harness/tools/grep_worker.py",
-    "harness/ui/serving/page.html",
+    "harness/ui/web/page.html",
     "chapters/__init__.py",
     "chapters/s01_agent_loop/README.ja.md",
     "chapters/s01_agent_loop/script.toml",

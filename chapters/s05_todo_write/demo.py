@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from harness.agent import Agent
-from harness.conversation import Conversation
+from harness.engine.conversation import Conversation
 from harness.events import Notice, PlanItem
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import Journal, read, replay, session_folder

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from harness.agent import Agent
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import Notice
 from harness.lessons import Stage
-from harness.memory.texts import index_lines
+from harness.memory.prompt_texts import index_lines
 
 NAME = "indentation"
 LOGS, LINES = 3, 900

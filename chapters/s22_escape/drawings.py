@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from harness.escape.policy import QUOTAS, EscapePolicy
 from harness.events import Rung
+from harness.policies.loops.policy import QUOTAS, EscapePolicy
 
 POLICY = EscapePolicy()
 NUMBERS = POLICY.thresholds

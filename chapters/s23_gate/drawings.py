@@ -1,6 +1,6 @@
 """The drawing of the chapter, made from the answers that the gate can give."""
 
-from harness.gate.decisions import Drop, Refuse, Start, Wait
+from harness.policies.admission.decisions import Drop, Refuse, Start, Wait
 
 OUTCOMES: tuple[tuple[str, str, type], ...] = (
     ("starts", "a slot is free", Start),

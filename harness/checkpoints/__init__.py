@@ -7,15 +7,7 @@ is said when it is left out, and no restore touches it.
 """
 
 from harness.checkpoints.checkpoints import Checkpoints
-from harness.checkpoints.values import (
-    Change,
-    ChangeKind,
-    CheckpointError,
-    CheckpointLimits,
-    How,
-    Kept,
-    Restored,
-)
+from harness.checkpoints.results import Change, ChangeKind, CheckpointError, CheckpointLimits, How, Kept, Restored
 
 __all__ = [
     "Change",

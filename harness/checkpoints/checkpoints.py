@@ -9,16 +9,16 @@ from logging import Logger
 from pathlib import Path
 from typing import TypeVar
 
+from harness.base.threads import in_thread
 from harness.checkpoints.contents import Contents, ContentsError, Copies
+from harness.checkpoints.file_list import Listing, listed_by_git, listed_by_walking
 from harness.checkpoints.git import Stop
-from harness.checkpoints.listing import Listing, listed_by_git, listed_by_walking
 from harness.checkpoints.manifest import read_manifest, written
 from harness.checkpoints.objects import Objects
-from harness.checkpoints.restoring import changes, restore
-from harness.checkpoints.scanning import Scan, Scanner
-from harness.checkpoints.values import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
+from harness.checkpoints.restore import changes, restore
+from harness.checkpoints.results import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
+from harness.checkpoints.scan import Scan, Scanner
 from harness.processes import Processes
-from harness.threads import in_thread
 from harness.tools.tree import Tree
 
 T = TypeVar("T")

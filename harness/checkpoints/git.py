@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from harness.git_safety import QUIET
+from harness.processes.git_safety import QUIET
 
 Marked = Callable[[Mapping[str, str]], dict[str, str]]
 """Puts the mark of the owner of the program's processes into the environment of a child."""

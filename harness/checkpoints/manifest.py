@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from harness.checkpoints.values import CheckpointError, How
+from harness.checkpoints.results import CheckpointError, How
 from harness.tools.files import replace_atomically
 from harness.tools.workspace import sendable
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.front_matter import one_line
 from harness.definitions.agents import TRUST
 from harness.definitions.files import NAME, MarkdownFile, markdown_files
 from harness.definitions.places import Origin, Place, Problem
-from harness.front_matter import one_line
 
 KEYS = ("argument-hint", "model", "allowed-tools")
 """Read besides the description."""

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from harness.base.front_matter import FENCE, FrontMatter, front_matter
 from harness.definitions.places import Origin, Place, Problem, text_of
 from harness.events import Effort
-from harness.front_matter import FENCE, FrontMatter, front_matter
 
 NAME = re.compile(r"\w[\w.-]{0,63}(?::\w[\w.-]{0,63}){0,3}")
 MOST_BYTES = 100_000

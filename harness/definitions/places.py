@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from harness.regular_file import NotRegularError, read_regular
+from harness.base.regular_file import NotRegularError, read_regular
 
 
 class Origin(StrEnum):

@@ -13,6 +13,25 @@ fields included, because a block that was changed is a block the API may reject 
 This module imports nothing of ours; every other room may import it.
 """
 
+from harness.events.admission import (
+    ConversationBreakerChanged,
+    ConversationRemoved,
+    DropReason,
+    Ending,
+    GateClosed,
+    GateEvent,
+    GateLimitsSet,
+    GateName,
+    RefusalReason,
+    RemovalReason,
+    WatchListFull,
+    WorkAdmitted,
+    WorkDropped,
+    WorkQueued,
+    WorkRefused,
+    WorkReleased,
+    WorkReplaced,
+)
 from harness.events.background import (
     ArrivalKind,
     Arrived,
@@ -23,6 +42,32 @@ from harness.events.background import (
     CommandHandedOver,
     CommandQuiet,
     Delivered,
+)
+from harness.events.breakers import (
+    BreakerCommand,
+    BreakerState,
+    CascadeMode,
+    CascadePhase,
+    ChangeReason,
+    Deferred,
+    Dispatch,
+    DispatchLimits,
+    DispatchReason,
+    Done,
+    Failure,
+    FailureCategory,
+    FreshnessLabel,
+    HealthRow,
+    ItemStatus,
+    LoggedFailure,
+    PauseReport,
+    PlanItem,
+    Rank,
+    Route,
+    Score,
+    Severity,
+    key_of,
+    part_key,
 )
 from harness.events.catalogue import (
     BudgetReached,
@@ -68,22 +113,9 @@ from harness.events.catalogue import (
     WebUsed,
 )
 from harness.events.codec import decode, encode, name_of
-from harness.events.delegating import AgentCreated, AgentEnd, AgentEnded, AgentMoved
-from harness.events.dispatching import (
-    BreakerChanged,
-    BreakerCommanded,
-    CascadeChanged,
-    Dispatched,
-    DispatchLimitsSet,
-    FailureCharged,
-    LateResult,
-    PauseReported,
-    PlanChanged,
-    PlanReminded,
-    ResultLabelled,
-    ToolScored,
-)
-from harness.events.escaping import (
+from harness.events.graph_walk import NodeVisited, WalkEnd, WalkEnded
+from harness.events.hooks import HookFailed, HookOutcome, HookPoint, HookRan
+from harness.events.loops import (
     Attempt,
     CheckpointMade,
     ErrorClass,
@@ -100,54 +132,7 @@ from harness.events.escaping import (
     Rung,
     StuckReported,
 )
-from harness.events.gating import (
-    ConversationBreakerChanged,
-    ConversationRemoved,
-    DropReason,
-    Ending,
-    GateClosed,
-    GateEvent,
-    GateLimitsSet,
-    GateName,
-    RefusalReason,
-    RemovalReason,
-    WatchListFull,
-    WorkAdmitted,
-    WorkDropped,
-    WorkQueued,
-    WorkRefused,
-    WorkReleased,
-    WorkReplaced,
-)
-from harness.events.health import (
-    BreakerCommand,
-    BreakerState,
-    CascadeMode,
-    CascadePhase,
-    ChangeReason,
-    Deferred,
-    Dispatch,
-    DispatchLimits,
-    DispatchReason,
-    Done,
-    Failure,
-    FailureCategory,
-    FreshnessLabel,
-    HealthRow,
-    ItemStatus,
-    LoggedFailure,
-    PauseReport,
-    PlanItem,
-    Rank,
-    Route,
-    Score,
-    Severity,
-    key_of,
-    part_key,
-)
-from harness.events.hooking import HookFailed, HookOutcome, HookPoint, HookRan
-from harness.events.questions import FanOut, QuestionAnswered, QuestionAsked, QuestionOption
-from harness.events.values import (
+from harness.events.messages import (
     ATTACHMENT,
     OWN_COMMAND,
     OWN_EFFORT,
@@ -170,7 +155,22 @@ from harness.events.values import (
     TransitionCode,
     Usage,
 )
-from harness.events.walking import NodeVisited, WalkEnd, WalkEnded
+from harness.events.questions import FanOut, QuestionAnswered, QuestionAsked, QuestionOption
+from harness.events.subagents import AgentCreated, AgentEnd, AgentEnded, AgentMoved
+from harness.events.tool_calls import (
+    BreakerChanged,
+    BreakerCommanded,
+    CascadeChanged,
+    Dispatched,
+    DispatchLimitsSet,
+    FailureCharged,
+    LateResult,
+    PauseReported,
+    PlanChanged,
+    PlanReminded,
+    ResultLabelled,
+    ToolScored,
+)
 
 __all__ = [
     "ATTACHMENT",

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from harness.events.health import Failure
-from harness.events.values import (
+from harness.events.breakers import Failure
+from harness.events.messages import (
     Fault,
     FaultKind,
     Json,

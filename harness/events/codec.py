@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from harness.events.catalogue import Event
-from harness.events.values import Json
+from harness.events.messages import Json
 
 
 @cache

@@ -8,14 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.breakers.board import Board
-from harness.breakers.decisions import Decision
-from harness.breakers.dispatcher import RUNS, Dispatcher
-from harness.breakers.routing import routes
-from harness.clock import Clock
-from harness.escape.digests import action_of, result_of
-from harness.escape.observations import Call
-from harness.escape.protocols import Answer, Arguments, Tool
+from harness.base.clock import Clock
 from harness.events import (
     BreakerCommand,
     BreakerCommanded,
@@ -29,6 +22,13 @@ from harness.events import (
     ToolStarted,
 )
 from harness.graphs.failures import class_of, failure_of
+from harness.policies.breakers.alternatives import routes
+from harness.policies.breakers.board import Board
+from harness.policies.breakers.decisions import Decision
+from harness.policies.breakers.dispatcher import RUNS, Dispatcher
+from harness.policies.loops.digests import action_of, result_of
+from harness.policies.loops.observations import Call
+from harness.policies.loops.protocols import Answer, Arguments, Tool
 
 LONGEST_SUMMARY = 60
 

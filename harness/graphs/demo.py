@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from random import Random
 from typing import Literal
 
-from harness.escape.protocols import Person
 from harness.events import Event, LoopAsked, LoopChoice, WalkEnd, WalkEnded, encode
 from harness.graphs.naive import NaiveAgent
 from harness.graphs.printed import header, lines
@@ -13,6 +12,7 @@ from harness.graphs.unreliable import tools_of
 from harness.graphs.virtual_clock import VirtualClock
 from harness.graphs.walking import MOST_STEPS, walk
 from harness.graphs.worlds import World, random_graph, ring
+from harness.policies.loops.protocols import Person
 
 
 class AnswersAlways:

@@ -1,8 +1,8 @@
 """What an exception of a tool says: to its breaker, and about whether to try again."""
 
-from harness.breakers.signature import signature_of
-from harness.escape.error_classes import classify
 from harness.events import ErrorClass, Failure, FailureCategory
+from harness.policies.breakers.failure_signature import signature_of
+from harness.policies.loops.error_classes import classify
 
 
 def failure_of(error: Exception, tool: str) -> Failure:

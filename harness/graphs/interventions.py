@@ -3,12 +3,6 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from harness.breakers.board import Board
-from harness.escape.exploration import Path, choose
-from harness.escape.ladder import Abilities
-from harness.escape.orchestrator import Action
-from harness.escape.protocols import Advisable, Agent, Person, Restorable, Resumable, Steerable
-from harness.escape.wording import nudge
 from harness.events import (
     Event,
     Loop,
@@ -22,6 +16,12 @@ from harness.events import (
 )
 from harness.graphs.calling import Chance, Desk, Made, Tell
 from harness.graphs.tracks import Checkpoint, Tracks
+from harness.policies.breakers.board import Board
+from harness.policies.loops.exploration import Path, choose
+from harness.policies.loops.ladder import Abilities
+from harness.policies.loops.messages import nudge
+from harness.policies.loops.orchestrator import Action
+from harness.policies.loops.protocols import Advisable, Agent, Person, Restorable, Resumable, Steerable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harness.escape.exploration import Path
-from harness.escape.protocols import Answer, Arguments, Caller, Where
 from harness.graphs.worlds import World
+from harness.policies.loops.exploration import Path
+from harness.policies.loops.protocols import Answer, Arguments, Caller, Where
 
 
 @dataclass(frozen=True, slots=True)

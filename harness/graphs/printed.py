@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from harness.breakers.dispatcher import RUNS
+from harness.base.terminal_text import visible
 from harness.events import (
     BreakerChanged,
     BreakerState,
@@ -23,7 +23,7 @@ from harness.events import (
     WalkEnded,
 )
 from harness.graphs.worlds import World
-from harness.visible import visible
+from harness.policies.breakers.dispatcher import RUNS
 
 WIDTH = 79
 MARGIN = " " * 6

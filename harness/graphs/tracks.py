@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.escape.detectors import DetectorsSnapshot
-from harness.escape.exploration import Edge, Path
 from harness.events import Event, Loop, LoopFound, LoopLeft, Projection
 from harness.graphs.calling import Made
+from harness.policies.loops.detectors import DetectorsSnapshot
+from harness.policies.loops.exploration import Edge, Path
 
 CHECKPOINTS = 100
 """How many are kept; of older ones only the very first."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from random import Random
 
-from harness.clock import Clock
-from harness.escape.observations import Poll
-from harness.escape.protocols import Arguments, ToolFailed
+from harness.base.clock import Clock
 from harness.graphs.worlds import World
+from harness.policies.loops.observations import Poll
+from harness.policies.loops.protocols import Arguments, ToolFailed
 
 
 @dataclass(frozen=True, slots=True)

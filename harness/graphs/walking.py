@@ -4,20 +4,13 @@
                                                     │
                                                     └──▶ the rung that is due ──▶ carried out ──▶ the next step, or STOP
 
-What is decided stands in `harness.escape`; here it is done, and every doing leaves events. The loop ends a walk, not
+What is decided stands in `policies.loops`; here it is done, and every doing leaves events. The loop ends a walk, not
 the agent: after the end no call is made, whatever the agent asks for (resilience B25).
 """
 
 from collections.abc import Iterable, Sequence
 
-from harness.breakers.board import Board
-from harness.breakers.capabilities import CapabilityMap
-from harness.clock import Clock
-from harness.escape.digests import canonical, digest
-from harness.escape.observations import Visit
-from harness.escape.orchestrator import Action, Orchestrator
-from harness.escape.policy import EscapePolicy
-from harness.escape.protocols import Agent, Person, Restorable, Steerable, Tool
+from harness.base.clock import Clock
 from harness.events import (
     Attempt,
     DispatchLimits,
@@ -33,6 +26,13 @@ from harness.events import (
 from harness.graphs.calling import Chance, Desk, Made, Tell
 from harness.graphs.interventions import Done, Interventions, next_steps
 from harness.graphs.tracks import Checkpoint, Tracks
+from harness.policies.breakers.board import Board
+from harness.policies.breakers.capabilities import CapabilityMap
+from harness.policies.loops.digests import canonical, digest
+from harness.policies.loops.observations import Visit
+from harness.policies.loops.orchestrator import Action, Orchestrator
+from harness.policies.loops.policy import EscapePolicy
+from harness.policies.loops.protocols import Agent, Person, Restorable, Steerable, Tool
 
 MOST_STEPS = 100
 LIMITS = DispatchLimits(threshold=5, budget=1_000_000)
@@ -54,7 +54,7 @@ async def walk(
     """Let an agent walk until it is at its goal, a person or the ladder ends it, or the steps are used up.
 
     Args:
-        agent: what it can do besides taking steps, it says by its methods; see `harness.escape.protocols`.
+        agent: what it can do besides taking steps, it says by its methods; see `harness.policies.loops.protocols`.
         tools: those it may call.
         clock: of the calls and of the pauses between them.
         chance: decides what is left to it; with a seeded generator the walk is always the same.

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from harness.breakers.capabilities import Alternative, Capability, CapabilityMap
-from harness.escape.exploration import Path
 from harness.events import Severity
+from harness.policies.breakers.capabilities import Alternative, Capability, CapabilityMap
+from harness.policies.loops.exploration import Path
 
 SMALLEST = 3
 LARGEST = 1_000

@@ -13,9 +13,9 @@ is read. `executor.hooking` asks the hooks.
 """
 
 from harness.events import HookPoint
-from harness.hooks.combining import Combined, Said, combined, in_one_line
-from harness.hooks.declared import declared
-from harness.hooks.values import Hook, HookAnswer, HookCall, HookError, HookFunction, Verdict, hook, own_hooks
+from harness.hooks.declaration import declared
+from harness.hooks.definition import Hook, HookAnswer, HookCall, HookError, HookFunction, Verdict, hook, own_hooks
+from harness.hooks.merge import Combined, Said, combined, in_one_line
 
 __all__ = [
     "Combined",

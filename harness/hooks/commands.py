@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from harness.events import Json
-from harness.hooks.values import HookAnswer, HookError, Verdict
+from harness.hooks.definition import HookAnswer, HookError, Verdict
 
 BLOCKS = 2
 """Exit code of a command that blocks."""

@@ -10,10 +10,10 @@ line it was writing (recovery K1). Reading never fails for what a file holds: wh
 skipped and counted. Whatever the program knows of an old session it knows from this file alone (K2).
 """
 
-from harness.journal.forking import fork
-from harness.journal.holding import writer_of
-from harness.journal.lines import BadLine, LineReader, Reading, Record, read
-from harness.journal.places import (
+from harness.journal.compaction_count import Shortenings
+from harness.journal.fork import fork
+from harness.journal.lock import writer_of
+from harness.journal.paths import (
     agents_folder,
     new_session_id,
     outputs_folder,
@@ -22,10 +22,10 @@ from harness.journal.places import (
     workspace_slug,
 )
 from harness.journal.plans import Plans
+from harness.journal.records import BadLine, LineReader, Reading, Record, read
 from harness.journal.replay import Measured, SessionState, replay, title_of
-from harness.journal.rewinding import RewindPoint, rewind_point, surviving
+from harness.journal.rewind_points import RewindPoint, rewind_point, surviving
 from harness.journal.sessions import SessionSummary, find, sessions
-from harness.journal.shortenings import Shortenings
 from harness.journal.writer import Journal
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.events import HistoryReplaced, Message, PlanItem
-from harness.journal.rewinding import same_beginning
+from harness.journal.rewind_points import same_beginning
 
 TAKES_BACK = frozenset({"clear", "rewind", "rollback"})
 """Replacements of a history that leave only its beginning; all others leave what was agreed on as it is."""

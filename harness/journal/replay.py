@@ -30,10 +30,10 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
-from harness.journal.lines import Record
+from harness.journal.compaction_count import Shortenings
 from harness.journal.plans import Plans
-from harness.journal.rewinding import RewindPoint, rewind_point, surviving
-from harness.journal.shortenings import Shortenings
+from harness.journal.records import Record
+from harness.journal.rewind_points import RewindPoint, rewind_point, surviving
 
 TITLE_CHARACTERS = 80
 RESIZED = frozenset({"compaction", "truncation", "clear", "rewind"})

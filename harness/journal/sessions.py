@@ -6,12 +6,12 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
-from harness.errors import UnknownSession
+from harness.base.errors import UnknownSession
+from harness.base.regular_file import open_regular
 from harness.events import Json, SessionStarted, TurnEnded, TurnStarted, name_of
-from harness.journal.lines import object_of, time_of
+from harness.journal.last_lines import lines_backwards
+from harness.journal.records import object_of, time_of
 from harness.journal.replay import title_of
-from harness.journal.tail import lines_backwards
-from harness.regular_file import open_regular
 
 NEAR_LINES = 100
 """How far from either end of a file the first prompt and the last turn's end are looked for."""

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.errors import JournalError
+from harness.base.errors import JournalError
 from harness.events import Event
-from harness.journal.holding import hold
-from harness.journal.lines import Record, line_of, object_of, seq_of
-from harness.journal.tail import lines_backwards
+from harness.journal.last_lines import lines_backwards
+from harness.journal.lock import hold
+from harness.journal.records import Record, line_of, object_of, seq_of
 
 
 class Journal:

@@ -5,15 +5,15 @@ is kept, and the sentences of its `lesson.toml` are matched to what happened. Fr
 """
 
 from harness.lessons.catalogue import before, lesson, lessons
-from harness.lessons.exchanged import Exchanged
+from harness.lessons.demo_session import Stage
+from harness.lessons.exchange import Exchanged
+from harness.lessons.languages import LANGUAGES, Language, Text
 from harness.lessons.lesson import Beat, Fact, Lesson, LessonError
-from harness.lessons.moments import BeatAt, Moment
 from harness.lessons.progress import Progress
 from harness.lessons.readme import Section, readme
+from harness.lessons.recording import Take
 from harness.lessons.sources import Source, difference, source
-from harness.lessons.stage import Stage
-from harness.lessons.take import Take
-from harness.lessons.text import LANGUAGES, Language, Text
+from harness.lessons.steps import BeatAt, Moment
 
 __all__ = [
     "LANGUAGES",

@@ -5,7 +5,7 @@ being learnt may do anything, so every way in which it can fail is written down 
 
 Argument: one JSON object, the fields of `Order`. Report: lines of JSON `{"check", "state", "line", "text"}` in the
 file `report`; `check` is empty while the learner's file is loaded, `state` is "begun", "passed", or a value of
-`harness.lessons.checking.Trouble`, `line` is one of the learner's file or null. The last one is "ended". When a check
+`harness.lessons.checker.Trouble`, `line` is one of the learner's file or null. The last one is "ended". When a check
 takes longer than `check_s`, the stacks are written into the file `stacks` and the program ends.
 """
 

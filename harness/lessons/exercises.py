@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.toml_lines import places
 from harness.events import Json
+from harness.lessons.languages import Text
 from harness.lessons.lesson import text_in
-from harness.lessons.text import Text
 from harness.practice.toml_table import ScriptError, Table
-from harness.toml_places import places
 
 FILE = "exercise.toml"
 CHECKS = "check.py"

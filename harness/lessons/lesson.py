@@ -7,10 +7,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness import events
-from harness.errors import HarnessError
-from harness.lessons.exchanged import Exchanged
+from harness.base.errors import HarnessError
+from harness.lessons.exchange import Exchanged
 from harness.lessons.fields import FieldError, filled, names_in, value_of
-from harness.lessons.text import LANGUAGES, Language, Text
+from harness.lessons.languages import LANGUAGES, Language, Text
 from harness.practice.toml_table import ScriptError, Table
 
 Fact = events.Event | Exchanged

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.locked_file import one_writer, set_aside
+from harness.base.regular_file import NotRegularError, read_regular
 from harness.events import Json
 from harness.journal import state_folder
-from harness.lessons.text import LANGUAGES, Language
-from harness.one_writer import one_writer, set_aside
-from harness.regular_file import NotRegularError, read_regular
+from harness.lessons.languages import LANGUAGES, Language
 from harness.tools.files import replace_atomically
 
 NAME = "course.json"

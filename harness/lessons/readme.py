@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from harness.lessons.languages import Language
 from harness.lessons.lesson import Lesson, LessonError
-from harness.lessons.text import Language
 
 FILES: dict[Language, str] = {"en": "README.md", "ja": "README.ja.md"}
 HEADINGS: dict[Language, tuple[str, ...]] = {

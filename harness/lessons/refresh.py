@@ -2,8 +2,8 @@
 
 Three marks name what is filled in. `<!-- code: harness/agent.py:Agent.run -->` comes before a block of Python,
 `<!-- drawing: chapters.s22_escape.drawings:rows -->` before a block of text that this function returns, and a value
-goes between `<!-- value: harness.recovery.backoff:BASE_S -->` and `<!-- end -->`. A name that does not exist is an
-error, so a rename cannot leave a wrong text behind.
+goes between `<!-- value: harness.policies.recovery.backoff:BASE_S -->` and `<!-- end -->`. A name that does not exist
+is an error, so a rename cannot leave a wrong text behind.
 """
 
 import re

@@ -17,7 +17,7 @@ class Source:
     """A piece of the program."""
 
     place: str
-    """As it was asked for: "harness/recovery/backoff.py:retry_delay", or a path alone."""
+    """As it was asked for: "harness/policies/recovery/backoff.py:retry_delay", or a path alone."""
     path: str
     first_line: int
     """Counts from 1."""

@@ -1,7 +1,7 @@
 """The page that tells in the copy of an exercise what is to be done."""
 
 from harness.lessons.exercises import CHECKS, Exercise
-from harness.lessons.text import Language
+from harness.lessons.languages import Language
 
 TASK = "TASK.md"
 

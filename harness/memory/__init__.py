@@ -4,10 +4,10 @@ The model keeps and reads them with tools; nothing asks a model behind its back.
 `MemoryBook` what a session was told of them, `recall_tool` and `keeping_tools` are what the model is given.
 """
 
-from harness.memory.book import MemoryBook
+from harness.memory.memory import Draft, Memory, MemoryType, Place, Problem, StoreError
+from harness.memory.session_memories import MemoryBook
 from harness.memory.store import Found, MemoryStore
 from harness.memory.tools import FORGET, RECALL, REMEMBER, keeping_tools, recall_tool
-from harness.memory.values import Draft, Memory, MemoryType, Place, Problem, StoreError
 
 __all__ = [
     "FORGET",

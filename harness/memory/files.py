@@ -21,11 +21,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.front_matter import front_matter, one_line
-from harness.memory.naming import refusal, slug
+from harness.base.front_matter import front_matter, one_line
+from harness.base.regular_file import NotRegularError, open_regular
+from harness.memory.memory import LONGEST_DESCRIPTION, MOST_BYTES, USUAL_TYPE, Memory, MemoryType, Place, Problem
+from harness.memory.names import refusal, slug
 from harness.memory.secrets import secret_in
-from harness.memory.values import LONGEST_DESCRIPTION, MOST_BYTES, USUAL_TYPE, Memory, MemoryType, Place, Problem
-from harness.regular_file import NotRegularError, open_regular
 
 SUFFIX = ".md"
 KEYS = ("name", "description", "type", "created", "updated", "session")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from harness.secret import Secret
+from harness.base.secret import Secret
 
 _NAMED = (
     # a word for a secret, a sign that its value follows, and a value with more in it than letters

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.front_matter import one_line
+from harness.base.front_matter import one_line
+from harness.base.locked_file import one_writer
+from harness.base.secret import Secret
 from harness.memory.files import SUFFIX, file_of, memory_in
-from harness.memory.naming import refusal, slug
-from harness.memory.secrets import secret_in
-from harness.memory.values import (
+from harness.memory.memory import (
     LONGEST_DESCRIPTION,
     MOST_BYTES,
     MOST_FORGOTTEN,
@@ -32,8 +32,8 @@ from harness.memory.values import (
     Problem,
     StoreError,
 )
-from harness.one_writer import one_writer
-from harness.secret import Secret
+from harness.memory.names import refusal, slug
+from harness.memory.secrets import secret_in
 from harness.tools.files import replace_atomically
 
 FORGOTTEN = "forgotten"

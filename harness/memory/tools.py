@@ -5,24 +5,16 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.base.terminal_text import visible
 from harness.events import Json
-from harness.memory.book import MemoryBook
-from harness.memory.matching import matching
-from harness.memory.texts import line_of, list_text, memory_text
-from harness.memory.values import (
-    LONGEST_DESCRIPTION,
-    USUAL_PLACE,
-    Draft,
-    Memory,
-    MemoryType,
-    Place,
-    StoreError,
-)
+from harness.memory.memory import LONGEST_DESCRIPTION, USUAL_PLACE, Draft, Memory, MemoryType, Place, StoreError
+from harness.memory.prompt_texts import line_of, list_text, memory_text
+from harness.memory.search import matching
+from harness.memory.session_memories import MemoryBook
 from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
-from harness.visible import visible
 
 REMEMBER, RECALL, FORGET = "remember", "recall", "forget"
 MOST_RECALLED = 5

@@ -41,8 +41,8 @@ from harness.events import (
     Usage,
     WebUsed,
 )
-from harness.events.values import without_unanswered
-from harness.model.cleaning import sendable, whole_characters
+from harness.events.messages import without_unanswered
+from harness.model.content_cleanup import sendable, whole_characters
 from harness.model.invariants import IDENTIFIER, SERVER_USES, is_server_result
 from harness.model.server_tools import FETCH, SEARCH, asked_for, error_of, outcome_of, pages_of
 from harness.model.strict_json import NotStrict, strict_object

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.events import Fault, FaultKind, Json, Reply
+from harness.model.error_texts import recognised
 from harness.model.wire_errors import aws_type, error_body, one_line, request_id_of, retry_after_s, should_retry
-from harness.model.wording import recognised
 
 _BY_TYPE: Mapping[str, FaultKind] = {
     "overloaded_error": FaultKind.OVERLOADED,

@@ -9,15 +9,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.base.masking import SHORTEST_SECRET
+from harness.base.secret import MASK
 from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome
-from harness.masking import SHORTEST_SECRET
 from harness.model.classify import classify
+from harness.model.deadline import Ended, Patience
 from harness.model.endpoint import Endpoint, Platform
 from harness.model.exchange import PATH, Exchange, fault_of
-from harness.model.patience import Ended, Patience
 from harness.model.sdk import Line, LineBuilder
 from harness.model.watchdog import Watchdog, WatchLimits
-from harness.secret import MASK
 
 if TYPE_CHECKING:
     from harness.model.catalogue import ModelCard

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.events import Event, Fault, FaultKind, Json, Outcome, ThinkingEnded
 from harness.model.accumulator import Accumulator, BrokenStream, events_of
 from harness.model.classify import classify, classify_stream_error, not_a_stream
-from harness.model.patience import Cause, Ended, Patience
+from harness.model.deadline import Cause, Ended, Patience
 from harness.model.sdk import Line, wire_tracer
 from harness.model.wire_errors import request_id_of
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence, Set
 from itertools import accumulate, takewhile
 
 from harness.events import Block, Message
-from harness.model.drafts import Draft, built, drafts_of, drop_thinking_from, joined, key
 from harness.model.invariants import SERVER_USES, THINKING, violations
 from harness.model.media import MEDIA_TYPES, with_words_for
+from harness.model.message_drafts import Draft, built, drafts_of, drop_thinking_from, joined, key
 from harness.model.repair import Repaired, repaired
 from harness.model.server_tools import in_words
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.visible import visible
+from harness.base.terminal_text import visible
 
 HEAD = """\
 These files say how work is to be done. Go by them where they fit the task; what the person says in the conversation \

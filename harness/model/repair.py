@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.events import Block, Message
-from harness.model.cleaning import cleaned
-from harness.model.drafts import Draft, built, drafts_of, drop_thinking_from, joined
+from harness.model.call_pairs import pair_calls, pair_server_calls
+from harness.model.content_cleanup import cleaned
 from harness.model.invariants import (
     MANY_IMAGES_EDGE,
     MAX_BREAKPOINTS,
@@ -17,7 +17,7 @@ from harness.model.invariants import (
     violations,
 )
 from harness.model.media import image_size, images, nested, with_words_for
-from harness.model.pairing import pair_calls, pair_server_calls
+from harness.model.message_drafts import Draft, built, drafts_of, drop_thinking_from, joined
 from harness.model.prompt import BEGINNING_MISSING, CONTINUE
 
 

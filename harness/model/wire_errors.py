@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-from harness.secret import MASK
+from harness.base.secret import MASK
 
 _SECRETS = re.compile(r"(?i)\b(?:sk-[\w-]{6,}|(?<=bearer )(?=\S*[\d_-])[^\s'\"]{8,}|(?<=x-api-key: )[^\s'\"]+)")
 _LONGEST_LINE = 500

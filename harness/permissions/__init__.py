@@ -1,13 +1,13 @@
 """Who may do what: the question before anything that writes or runs."""
 
 from harness.hooks import Verdict
-from harness.permissions.book import RuleBook
-from harness.permissions.hooked import with_verdict
-from harness.permissions.permissions import Permissions, Rule
+from harness.permissions.decision import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
+from harness.permissions.hook_decisions import with_verdict
+from harness.permissions.policy import Permissions, Rule
+from harness.permissions.protected_places import Surroundings
+from harness.permissions.rulebook import RuleBook
 from harness.permissions.rules import PermissionRule, RuleError, Scope, parse_rule
-from harness.permissions.shell.through import commands_of
-from harness.permissions.surroundings import Surroundings
-from harness.permissions.values import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
+from harness.permissions.shell.runs import commands_of
 
 __all__ = [
     "Allow",

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from harness.git_safety import harmless_setting
-from harness.permissions.names import names
-from harness.permissions.options import Arguments
+from harness.permissions.arguments import Arguments
+from harness.permissions.name_sets import names
 from harness.permissions.programs.git import GlobalOptions, global_options
-from harness.permissions.shell.through import SHELLS, Run, base_name
+from harness.permissions.shell.runs import SHELLS, Run, base_name
 from harness.permissions.shell.words import Simple, Word, WordKind
+from harness.processes.git_safety import harmless_setting
 
 INTERPRETERS = names("python python2 python3 node deno bun perl ruby php lua osascript pwsh powershell tclsh")
 

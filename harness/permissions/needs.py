@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
+from harness.permissions.arguments import Arguments
 from harness.permissions.dangerous import dangers, dangers_of
+from harness.permissions.decision import PermissionRequest
 from harness.permissions.disk import Questions, Tree
-from harness.permissions.listing import Listing, listing, searched_names, unsearched_names
-from harness.permissions.options import Arguments
+from harness.permissions.file_listing import Listing, listing, searched_names, unsearched_names
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, Use, parse
 from harness.permissions.programs.git import global_options
 from harness.permissions.programs.git_views import CONFIG_FILE
 from harness.permissions.programs.grammar import HERE, LOOKING
-from harness.permissions.shell.through import Run, base_name, runs_of
+from harness.permissions.protected_places import HARMLESS_SOURCES, HARMLESS_TARGETS, Surroundings
+from harness.permissions.shell.runs import Run, base_name, runs_of
 from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind
-from harness.permissions.surroundings import HARMLESS_SOURCES, HARMLESS_TARGETS, Surroundings
-from harness.permissions.values import PermissionRequest
 from harness.permissions.variables import harmless_assignment, showable
 from harness.tools.tool import Effect
 

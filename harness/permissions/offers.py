@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.needs import SHELL, Need, NeedKind
 from harness.permissions.programs import PROGRAMS
+from harness.permissions.protected_places import Surroundings
 from harness.permissions.rules import READ, WRITE
 from harness.permissions.shell.words import Word, WordKind
-from harness.permissions.surroundings import Surroundings
 
 _PLAIN = frozenset("-_./:=,+@%^")
 _SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash", ".zsh"})

@@ -18,10 +18,10 @@ from harness.permissions.dangerous import OPAQUE, as_git
 from harness.permissions.disk import Contents, Disk
 from harness.permissions.needs import READS, SHELL, Need, NeedKind
 from harness.permissions.programs import PROGRAMS
-from harness.permissions.shell.reading import read_line
-from harness.permissions.shell.through import base_name
+from harness.permissions.protected_places import PathPattern, Surroundings, leads_to
+from harness.permissions.shell.parser import read_line
+from harness.permissions.shell.runs import base_name
 from harness.permissions.shell.words import Assignment, Unreadable, Word, WordKind
-from harness.permissions.surroundings import PathPattern, Surroundings, leads_to
 from harness.permissions.variables import harmless_assignment
 
 READ, WRITE = "read", "write"

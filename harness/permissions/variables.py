@@ -2,7 +2,7 @@
 
 import re
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.shell.words import Assignment
 
 SETTABLE = names(

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
 from harness.events import Json
 from harness.practice import faults, sse
-from harness.practice.errors import ApiError, error_body, status_of, usual_message, usual_type
+from harness.practice.error_bodies import ApiError, error_body, status_of, usual_message, usual_type
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.performance import perform_before_headers, perform_body, perform_stream
-from harness.practice.preparing import Prepared
+from harness.practice.prepared_reply import Prepared
 from harness.practice.replies import ScriptedReply
 from harness.practice.sse import Frame, compact, frames
 from harness.practice.wire import Connection

@@ -9,7 +9,7 @@ Every page can send requests to this machine. Two headers give it away, which a 
 import ipaddress
 from collections.abc import Iterable
 
-from harness.practice.errors import ApiError
+from harness.practice.error_bodies import ApiError
 from harness.practice.wire import HttpRequest
 
 _OF_PAGES = frozenset({"cross-site", "same-site"})

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.practice import faults
+from harness.practice.conditions import When
 from harness.practice.faults import Fault, StatusFault
-from harness.practice.when import When
 
 MIX: Mapping[str, Callable[[int], Fault]] = {
     "overloaded": lambda at: StatusFault(529),

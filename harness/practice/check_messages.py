@@ -10,7 +10,7 @@ from harness.model.catalogue import known_card
 from harness.practice.check_images import document_problems, image_problems
 from harness.practice.requests import blocks
 from harness.practice.rules import ServedModel
-from harness.practice.signing import signature_problem
+from harness.practice.signatures import signature_problem
 from harness.practice.web import seal_problems
 
 _FIELDS = {

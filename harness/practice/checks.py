@@ -13,10 +13,10 @@ from harness.practice.betas import STRUCTURED_OUTPUTS, beta_problem, betas_of
 from harness.practice.check_messages import message_problems
 from harness.practice.check_settings import setting_problems
 from harness.practice.check_tools import tool_problems
-from harness.practice.counting import Counter, request_tokens
-from harness.practice.errors import ApiError
+from harness.practice.error_bodies import ApiError
 from harness.practice.requests import blocks
 from harness.practice.rules import ServedModel, ServerRules
+from harness.practice.token_count import Counter, request_tokens
 
 NO_SAMPLING = "2026-10-21"
 """From this API version on, sampling parameters are refused (api §0)."""

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from harness.events import Json
 from harness.model.catalogue import family_name
-from harness.practice.errors import usual_message
+from harness.practice.error_bodies import usual_message
 from harness.practice.sse import FrameReader, compact
 from harness.practice.wire import Dialect, Headers, HttpRequest
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from harness.practice import faults
+from harness.practice.conditions import When
 from harness.practice.faults import At, StatusFault, StreamFault
 from harness.practice.replies import Part, RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
 from harness.practice.script import Play, Step
 from harness.practice.toml_table import Table
-from harness.practice.when import When
 
 _CONTENT = ("text", "thinking", "tools", "content")
 _PACE = ("stop_reason", "stop_details", "tokens", "chunk", "event_delay", "usage")

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from harness.practice.callers import Callers
-from harness.practice.errors import ApiError
+from harness.practice.error_bodies import ApiError
 from harness.practice.wire import BadRequest, Connection, Disconnected, HttpRequest
 
 _log = logging.getLogger("harness.practice")

@@ -13,7 +13,7 @@ a fault again more often than expected. Four rules keep a script robust.
 from collections.abc import Sequence
 
 from harness.events import Json
-from harness.practice.errors import ApiError
+from harness.practice.error_bodies import ApiError
 from harness.practice.faults import Fault, StatusFault
 from harness.practice.reply_size import is_cut
 from harness.practice.requests import Purpose, purpose

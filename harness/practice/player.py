@@ -12,7 +12,7 @@ from enum import Enum, auto
 
 from harness.events import Json
 from harness.practice import faults
-from harness.practice.errors import error_body, usual_message
+from harness.practice.error_bodies import error_body, usual_message
 from harness.practice.faults import At, StreamFault
 from harness.practice.sse import Frame, compact, frame
 

@@ -16,21 +16,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.practice import faults
 from harness.practice.answer import Answer
-from harness.practice.counting import ByteCounter
-from harness.practice.errors import ApiError, usual_message
+from harness.practice.error_bodies import ApiError, usual_message
 from harness.practice.exchange import Exchange, RecordedRequest
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.listener import Listener
 from harness.practice.performance import perform_before_headers, perform_body, perform_stream
 from harness.practice.playback import Playback
 from harness.practice.player import Framing
-from harness.practice.preparing import prepare
+from harness.practice.prepared_reply import prepare
 from harness.practice.request_body import body_of
 from harness.practice.script import Play, Script
 from harness.practice.sse import Frame, FrameReader
+from harness.practice.token_count import ByteCounter
 from harness.practice.wire import Connection, HttpRequest
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from harness.events import Json
 from harness.practice.betas import INTERLEAVED_THINKING
-from harness.practice.counting import Counter, part_tokens
 from harness.practice.model_view import view_of
 from harness.practice.replies import Brain, Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import last_blocks, last_text
 from harness.practice.rules import ServedModel
 from harness.practice.schema_value import value_of
 from harness.practice.sse import compact
+from harness.practice.token_count import Counter, part_tokens
 from harness.practice.tool_types import input_schema, server_result
 from harness.practice.user_text import without_reminders
 from harness.practice.web import Continued, run

@@ -10,11 +10,11 @@ from itertools import takewhile
 from types import MappingProxyType
 
 from harness.events import Json
-from harness.practice.counting import Counter, part_tokens
 from harness.practice.replies import Part, ScriptedReply, Text, Thinking
 from harness.practice.reply_form import limited
 from harness.practice.requests import Purpose, blocks, purpose
 from harness.practice.rules import Profile
+from harness.practice.token_count import Counter, part_tokens
 
 EFFORT_SHARES = MappingProxyType({"low": 0.25, "medium": 0.5, "high": 1.0, "xhigh": 2.0, "max": 4.0})
 """What a reply needs with an effort, of what it needs without one."""

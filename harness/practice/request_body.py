@@ -5,7 +5,7 @@ import re
 import zlib
 
 from harness.events import Json
-from harness.practice.errors import ApiError, usual_message
+from harness.practice.error_bodies import ApiError, usual_message
 from harness.practice.wire import MAX_BODY, HttpRequest
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")

@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from harness.practice.chance import Chance
+from harness.practice.conditions import When
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.replies import ScriptedReply
 from harness.practice.rules import ServerRules
-from harness.practice.when import When
 
 
 @dataclass(frozen=True, slots=True)

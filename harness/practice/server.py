@@ -16,16 +16,15 @@ from harness.events import Json
 from harness.practice.answer import Answer
 from harness.practice.betas import betas_of
 from harness.practice.checks import check, check_access, unsupported
-from harness.practice.counting import ByteCounter, Counter, request_tokens
 from harness.practice.dialects import translated
-from harness.practice.errors import ApiError
+from harness.practice.error_bodies import ApiError
 from harness.practice.exchange import Exchange, RecordedRequest
+from harness.practice.fault_orders import Order
 from harness.practice.faults import StatusFault
 from harness.practice.listener import Listener
-from harness.practice.ordering import Order
-from harness.practice.orders import Orders
+from harness.practice.pending_faults import Orders
 from harness.practice.playback import Playback
-from harness.practice.preparing import prepare
+from harness.practice.prepared_reply import prepare
 from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
 from harness.practice.replies import Brain, ScriptedReply
 from harness.practice.reply_form import reply_to, shows_thinking, thinks_about
@@ -33,6 +32,7 @@ from harness.practice.reply_size import rest_of, sized
 from harness.practice.request_body import body_of
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Play, Script
+from harness.practice.token_count import ByteCounter, Counter, request_tokens
 from harness.practice.wire import Connection, HttpRequest
 
 

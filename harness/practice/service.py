@@ -10,9 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.practice.chance import USUAL, Chance
-from harness.practice.counting import Counter
 from harness.practice.exchange import Exchange
 from harness.practice.listener import Listener
 from harness.practice.proxy import FaultProxy
@@ -20,6 +19,7 @@ from harness.practice.replies import Brain
 from harness.practice.script import Script
 from harness.practice.script_toml import checked_mix
 from harness.practice.server import PracticeServer
+from harness.practice.token_count import Counter
 from harness.practice.toml_table import Table
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from harness.base.regular_file import NotRegularError, read_regular
+from harness.base.toml_text import toml_of
 from harness.practice.toml_table import ScriptError, Table
-from harness.regular_file import NotRegularError, read_regular
-from harness.toml_text import toml_of
 
 MOST_BYTES = 20_000_000
 """Of a file; replies that make a window overflow have room."""

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 
 Value = TypeVar("Value")
 

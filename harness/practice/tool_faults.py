@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import FailureCategory, ToolOutcome
 from harness.tools.tool import Tool, ToolContext, ToolResult, shorten_line
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from harness.base.shielded import uninterrupted
 from harness.processes.command import Command, end_command
-from harness.processes.values import End, Finished, Limits
-from harness.uninterrupted import uninterrupted
+from harness.processes.outcome import End, Finished, Limits
 
 
 class Child:

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from harness.processes.leader import Leader
+from harness.processes.outcome import End, Finished, LeftOver, Limits
 from harness.processes.tree import POLL_S, ProcessTree, end, look_at
-from harness.processes.values import End, Finished, LeftOver, Limits
 
 
 class Command:

@@ -11,13 +11,13 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
-from harness.processes.values import MARK, End, ExitCounts, Finished, LeftOver, Limits
+from harness.processes.outcome import MARK, End, ExitCounts, Finished, LeftOver, Limits
 
 if TYPE_CHECKING:
     from harness.processes.child import Child
     from harness.processes.command import Command
     from harness.processes.read_only import ReadOnlySandbox
-    from harness.processes.watch import Watch
+    from harness.processes.watcher_link import Watch
 
 
 class Processes:
@@ -25,7 +25,7 @@ class Processes:
 
     Every command leads a session of its own. What belongs to it is found by `harness.processes.tree`, which is imported
     with the first command, because what it needs to look at processes is large. When the program crashes or is killed,
-    a watcher ends them (`harness.processes.watch` says what each system gets).
+    a watcher ends them (`harness.processes.watcher_link` says what each system gets).
 
     Not started here, because they end in ways of their own: the person's external editor, which has the terminal, and
     the app behind `harness serve`, which ends itself when its lifeline does.
@@ -69,7 +69,7 @@ class Processes:
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
         the command cannot be started, ValueError when it holds a null byte.
         """
-        from harness.processes.running import to_its_end
+        from harness.processes.run import to_its_end
 
         sinks = (sink,) if errors is None else (sink, errors)
         pipes = [os.pipe() for _ in sinks]
@@ -181,7 +181,7 @@ class Processes:
         return running
 
     def _watch_over(self) -> "Watch":
-        from harness.processes.watch import Watch
+        from harness.processes.watcher_link import Watch
 
         if self._closing is not None:
             raise OSError(errno.ECANCELED, "the program is ending and starts nothing any more")

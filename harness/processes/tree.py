@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from harness.processes.values import MARK, End, LeftOver, Limits
+from harness.processes.outcome import MARK, End, LeftOver, Limits
 
 POLL_S = 0.02
 """Processes that are not our children have no event for their exit; they are looked at this often."""

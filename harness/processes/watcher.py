@@ -83,8 +83,8 @@ def end_all(owner: str, told: Told) -> None:
 
     import psutil
 
+    from harness.processes.outcome import Limits
     from harness.processes.tree import ProcessTree, end, table
-    from harness.processes.values import Limits
 
     def process_of(pid: int, start: float) -> psutil.Process | None:
         try:

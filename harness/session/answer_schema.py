@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import SettingsError
+from harness.base.errors import SettingsError
+from harness.base.regular_file import read_regular
 from harness.events import Json
-from harness.regular_file import read_regular
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

@@ -10,13 +10,17 @@ from typing import Literal, Self
 
 from harness import journal
 from harness.agent import Agent
-from harness.assembly import commands_for, numbers_in, retirements, secrets_of
-from harness.clock import SystemClock
-from harness.context_use import ContextUse
-from harness.crew import Crew
+from harness.base.clock import SystemClock
+from harness.base.errors import HarnessError
 from harness.definitions import CommandFile, Commands, tools_named
-from harness.errors import HarnessError
-from harness.escape.printed import status_lines
+from harness.engine.config import commands_for, numbers_in, retirements, secrets_of
+from harness.engine.inbox import Incoming
+from harness.engine.model.context_usage import ContextUse
+from harness.engine.model.prompt_parts import PromptPart
+from harness.engine.rewind.rewind import FilesBack
+from harness.engine.subagents.admission import GateStatus
+from harness.engine.subagents.rows import AgentRow
+from harness.engine.subagents.team import Crew
 from harness.events import (
     BreakerCommand,
     CacheMissed,
@@ -32,24 +36,20 @@ from harness.events import (
     SettingChanged,
     SpendChanged,
 )
-from harness.executor.agent_rows import AgentRow
-from harness.executor.gating import GateStatus
-from harness.executor.incoming import Incoming
-from harness.executor.rewinding import FilesBack
-from harness.hooks.printed import hook_lines
+from harness.hooks.text_list import hook_lines
 from harness.journal import RewindPoint, SessionState, SessionSummary
+from harness.journal.recorder import Recorder
 from harness.memory import MemoryBook
 from harness.model.catalogue import model_named
 from harness.permissions import Mode, PermissionRule
+from harness.policies.loops.report import status_lines
 from harness.processes import ExitCounts
-from harness.prompt_parts import PromptPart
-from harness.recording import Recorder
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.skills import Problem as SkillProblem
-from harness.tools.background import CommandRow
+from harness.tools.background_commands import CommandRow
 from harness.tools.files import replace_atomically
-from harness.tools.ignoring import walk_files
+from harness.tools.ignored_files import walk_files
 from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
 
@@ -279,7 +279,7 @@ class Session:
 
     def export(self, file: Path, form: Literal["markdown", "json"]) -> None:
         """Write the session so far to `file`, keys masked. Raises HarnessError when the file cannot be written."""
-        from harness.export import as_json, markdown, save
+        from harness.journal.export import as_json, markdown, save
 
         write = markdown if form == "markdown" else as_json
         secrets = secrets_of(self.settings, os.environ)

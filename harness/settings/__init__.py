@@ -5,7 +5,7 @@ workspace may come from somebody else, so it can neither send your key elsewhere
 """
 
 from harness.settings.fields import DEFAULT_MODEL, PRACTICE_MODEL, Settings
-from harness.settings.loading import Loaded, current_folder, load, project_settings_file, user_settings_file
+from harness.settings.load import Loaded, current_folder, load, project_settings_file, user_settings_file
 from harness.settings.reference import settings_reference
 
 __all__ = [

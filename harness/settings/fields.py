@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.model.endpoint import KeyHeader, Platform
-from harness.settings.kinds import (
+from harness.settings.value_types import (
     AskUser,
     CacheTtl,
     Call,

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from harness.base.errors import SettingsError
+from harness.base.regular_file import read_regular
+from harness.base.secret import MASK
+from harness.base.terminal_text import visible
 from harness.definitions import CostClaim
-from harness.errors import SettingsError
-from harness.regular_file import read_regular
-from harness.secret import MASK
 from harness.settings.sources import SECRETS, Given, Layer, Source
-from harness.visible import visible
 
 FREE = frozenset({"plain", "theme", "call", "permissions_ask", "permissions_deny"})
 """Looks, and rules that only make the agent ask or refuse more. `permission_mode = "deny"` is free as well."""

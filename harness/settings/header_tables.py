@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from harness.errors import SettingsError
+from harness.base.errors import SettingsError
+from harness.base.toml_lines import places
 from harness.model.endpoint import Header, header
-from harness.toml_places import places
 
 
 def headers_in_file(path: Path, text: str, table: object) -> tuple[Header, ...]:

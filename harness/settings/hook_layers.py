@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from harness.errors import SettingsError
+from harness.base.errors import SettingsError
 from harness.hooks import Hook, declared
 from harness.settings.sources import Given, Layer, Source
 

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from harness.errors import SettingsError
+from harness.base.errors import SettingsError
+from harness.base.toml_lines import places
 from harness.model.prices import Price, PriceError, prices_in
-from harness.toml_places import places
 
 
 def prices_in_file(path: Path, text: str, tables: object) -> tuple[Price, ...]:

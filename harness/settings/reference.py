@@ -6,8 +6,8 @@ from pydantic.fields import FieldInfo
 
 from harness.events.field_texts import field_texts
 from harness.settings.fields import Settings
-from harness.settings.kinds import words_for
 from harness.settings.sources import VARIABLES
+from harness.settings.value_types import words_for
 
 OPENING = """\
 # Settings

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from harness.errors import SettingsError
-from harness.settings.kinds import rules_in
+from harness.base.errors import SettingsError
 from harness.settings.sources import Given, Source
+from harness.settings.value_types import rules_in
 
 ADDED_UP = ("permissions_allow", "permissions_ask", "permissions_deny")
 

@@ -8,13 +8,13 @@ from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 
-from harness.errors import SettingsError
-from harness.regular_file import read_regular
-from harness.secret import Secret
+from harness.base.errors import SettingsError
+from harness.base.regular_file import read_regular
+from harness.base.secret import Secret
+from harness.base.toml_text import toml_of
 from harness.settings.fields import Settings
 from harness.settings.header_tables import headers_in_file, headers_in_variable
 from harness.settings.price_tables import prices_in_file, prices_in_variable
-from harness.toml_text import toml_of
 
 FLAGS = {
     "fallback_models": "--fallback-model",

@@ -5,9 +5,9 @@ text speaks of. `SkillBook` holds the skills of a session, `skill_tool` lets the
 """
 
 from harness.definitions.places import Origin, Place, Problem
-from harness.skills.book import SkillBook
 from harness.skills.discovery import Skill
-from harness.skills.texts import catalogue_text, changed, framed, news, skill_text
+from harness.skills.prompt_texts import catalogue_text, changed, framed, news, skill_text
+from harness.skills.session_skills import SkillBook
 from harness.skills.tool import SKILL, skill_tool
 
 __all__ = [

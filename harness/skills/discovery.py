@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.front_matter import front_matter, one_line
 from harness.definitions.places import Origin, Place, Problem, text_of
-from harness.front_matter import front_matter, one_line
 
 FILE = "SKILL.md"
 MOST_BYTES = 100_000

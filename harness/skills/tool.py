@@ -5,17 +5,17 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.base.regular_file import read_regular
+from harness.base.terminal_text import counted
 from harness.events import Json
-from harness.regular_file import read_regular
-from harness.skills.book import SkillBook
 from harness.skills.discovery import Skill
-from harness.skills.texts import list_text, skill_text
+from harness.skills.prompt_texts import list_text, skill_text
+from harness.skills.session_skills import SkillBook
 from harness.tools.arguments import Arguments
 from harness.tools.files import on_disk
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
 from harness.tools.workspace import OutsideWorkspace, require_file, resolve_within
-from harness.visible import counted
 
 SKILL = "skill"
 MOST_BYTES = 2_000_000

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
-from harness.clock import Clock
+from harness.base.clock import Clock
 from harness.slots.owners import this_process
 from harness.slots.store import Claim, Entry, SlotsError, Store
 

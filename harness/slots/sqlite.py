@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from harness.slots.desk import Desk
 from harness.slots.file import SlotsFile
 from harness.slots.owners import Owner, lives
 from harness.slots.store import Claim, Entry, Standing
+from harness.slots.worker_thread import Desk
 
 T = TypeVar("T")
 

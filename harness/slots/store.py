@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.slots.owners import Owner
 
 

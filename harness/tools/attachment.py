@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from harness.base.regular_file import read_regular
 from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
-from harness.regular_file import read_regular
 from harness.tools.files import on_disk, open_inside, path_of
-from harness.tools.reading import ReadFileArguments, media_result
+from harness.tools.read_file import ReadFileArguments, media_result
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import PathError, require_file
 

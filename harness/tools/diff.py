@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
-from harness.visible import visible
+from harness.base.terminal_text import visible
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""

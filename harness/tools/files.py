@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from harness.base.threads import in_thread
 from harness.events import FailureCategory, Json, Revision, ToolOutcome
-from harness.threads import in_thread
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.tree import Tree
 from harness.tools.workspace import PathError, resolve_within

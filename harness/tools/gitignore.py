@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.tools.patterns import ANY_RUN, path_regex
+from harness.tools.glob_patterns import ANY_RUN, path_regex
 
 LONGEST = 1_000
 """Characters of a rule; a longer one is left out, as git leaves out a rule that it cannot use."""

@@ -11,13 +11,13 @@ from typing import Any, Protocol, overload
 
 from pydantic import BaseModel, create_model
 
+from harness.base.terminal_text import visible
+from harness.base.threads import in_thread
 from harness.events import Block, FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
-from harness.threads import in_thread
 from harness.tools.arguments import Arguments, parse, schema_of
 from harness.tools.output import as_text, shorten
 from harness.tools.workspace import Workspace
-from harness.visible import visible
 
 RESULT_CHARACTERS = 50_000
 """Most characters of one result that enter the history."""

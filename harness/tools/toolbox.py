@@ -5,13 +5,13 @@ from difflib import get_close_matches
 
 from harness.events import Json
 from harness.processes import Limits
-from harness.tools.background import Background, background_tools
-from harness.tools.editing import edit_file_tool, write_file_tool
-from harness.tools.globbing import glob_tool
-from harness.tools.grepping import grep_tool
-from harness.tools.planning import todo_write_tool
-from harness.tools.reading import read_file_tool
-from harness.tools.shell import bash_tool
+from harness.tools.background_commands import Background, background_tools
+from harness.tools.bash import bash_tool
+from harness.tools.edit import edit_file_tool, write_file_tool
+from harness.tools.glob import glob_tool
+from harness.tools.grep import grep_tool
+from harness.tools.read_file import read_file_tool
+from harness.tools.todo_write import todo_write_tool
 from harness.tools.tool import RESULT_CHARACTERS, Tool
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.visible import counted
+from harness.base.terminal_text import counted
 
 KERNEL_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What looks like a file here is a door into the kernel; reading can hang and writing can harm."""

@@ -32,7 +32,7 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
     if options.print is None:
         flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)
     if options.print is None and screen_wanted(options.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
-        from harness.ui.app.running import PlainWanted, converse
+        from harness.ui.app.run import PlainWanted, converse
 
         try:
             return converse(options, flags, sys.stderr)
@@ -42,8 +42,8 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
 
 
 def _in_lines(options: Namespace, flags: Mapping[str, object]) -> int:
-    from harness.logs import open_log
     from harness.settings import current_folder, load
+    from harness.settings.logs import open_log
 
     here = current_folder()
     loaded = load(flags, os.environ, here).require_answer()
@@ -62,7 +62,7 @@ def _settings(flags: Mapping[str, object], here: Path) -> "Settings":
 def _check(options: Namespace) -> None:
     """Raise SettingsError for flags that do not go together."""
     if problem := _problem(options):
-        from harness.errors import SettingsError
+        from harness.base.errors import SettingsError
 
         raise SettingsError(problem)
 
@@ -85,8 +85,8 @@ def _problem(options: Namespace) -> str:
 
 def _headless(options: Namespace, loaded: "Loaded", reread: "partial[Settings]", log: "logging.Logger") -> int:
     from harness.session import Opening
-    from harness.ui.headless import Form, headless
-    from harness.ui.standard_input import prompt_from
+    from harness.ui.plain.headless import Form, headless
+    from harness.ui.plain.standard_input import prompt_from
 
     schema = None
     if options.json_schema is not None:
@@ -103,7 +103,7 @@ def _headless(options: Namespace, loaded: "Loaded", reread: "partial[Settings]",
 
 def _plain(options: Namespace, loaded: "Loaded", reread: "partial[Settings]", log: "logging.Logger") -> int:
     from harness.session import Opening
-    from harness.ui.repl import repl
+    from harness.ui.plain.repl import repl
 
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
     return repl(loaded, opening, options.prompt, sys.stdin, sys.stdout, reread=reread, log=log)

@@ -11,13 +11,13 @@ from itertools import cycle
 
 from harness.events import Json
 from harness.practice import faults
-from harness.practice.counting import ByteCounter
+from harness.practice.conditions import When
 from harness.practice.faults import At, StatusFault, StreamFault
-from harness.practice.preparing import prepare
+from harness.practice.prepared_reply import prepare
 from harness.practice.replies import Part, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.script import Play, Script, Step
 from harness.practice.sse import frames
-from harness.practice.when import When
+from harness.practice.token_count import ByteCounter
 from tests.whole import WHOLE
 
 SHARE = 31

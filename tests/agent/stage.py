@@ -15,14 +15,11 @@ from typing import TypeVar
 import psutil
 
 from harness.agent import Agent
-from harness.assembly import escape_policy
-from harness.breakers.board import Board, BoardState
-from harness.breakers.board_view import Seen
-from harness.breakers.decisions import Decision
-from harness.breakers.dispatcher import Replay
-from harness.conversation import Conversation
-from harness.escape.observations import Poll
-from harness.escape.orchestrator import Orchestrator
+from harness.engine.config import escape_policy
+from harness.engine.conversation import Conversation
+from harness.engine.loops.behaviour import Behaviour
+from harness.engine.loops.event_fold import EscapeFold
+from harness.engine.permissions.asker import Asker
 from harness.events import (
     ATTACHMENT,
     BreakerChanged,
@@ -47,18 +44,21 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
-from harness.executor.asker import Asker
-from harness.executor.behaviour import Behaviour
-from harness.executor.escape_fold import EscapeFold
 from harness.hooks import Hook
 from harness.journal import read
 from harness.model.history import violations
+from harness.policies.breakers.board import Board, BoardState
+from harness.policies.breakers.board_view import Seen
+from harness.policies.breakers.decisions import Decision
+from harness.policies.breakers.dispatcher import Replay
+from harness.policies.loops.observations import Poll
+from harness.policies.loops.orchestrator import Orchestrator
 from harness.practice.checks import check
 from harness.practice.exchange import RecordedRequest
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.processes.values import MARK
+from harness.processes.outcome import MARK
 from harness.settings import Loaded, Settings, load
 from harness.tools.tool import Tool
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Asker, Nobody
 from harness.events import (
     AgentCreated,
     AgentEnd,
@@ -29,7 +30,6 @@ from harness.events import (
     WorkAdmitted,
     WorkReleased,
 )
-from harness.executor.asker import Asker, Nobody
 from harness.hooks import Hook
 from harness.permissions import Answer, PermissionRequest
 from tests.agent.stage import Played, Stage, VirtualClock, calls, fails, run, says, stage

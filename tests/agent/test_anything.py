@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.events import Event, RequestSent
+from harness.policies.recovery.transitions import TRANSITIONS, Kind
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.recovery.transitions import TRANSITIONS, Kind
 from harness.session import Nobody, Opening, Session, open_session
 from tests.agent.stage import (
     Played,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness import journal
+from harness.engine.permissions.asker import Nobody, UserAnswer
 from harness.events import (
     AgentMoved,
     BreakerChanged,
@@ -17,7 +18,6 @@ from harness.events import (
     ToolOutcome,
     TransitionCode,
 )
-from harness.executor.asker import Nobody, UserAnswer
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, open_session

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.engine.permissions.asker import Nobody
 from harness.events import Event, FailureCategory, FaultOrdered, ToolEnded, ToolOutcome, TurnStarted
 from harness.events import TransitionCode as Code
-from harness.executor.asker import Nobody
 from harness.journal import read
-from harness.practice.breaking import break_model
-from harness.practice.order_words import MODEL_KINDS, TOOL_KINDS
+from harness.practice.fault_commands import break_model
+from harness.practice.fault_words import MODEL_KINDS, TOOL_KINDS
 from harness.session import open_session
 from harness.settings import load
 from tests.agent.stage import calls, played, run, says, stage, summarises

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.errors import SettingsError
+from harness.base.errors import SettingsError
 from harness.events import BudgetReached, MessageAdded, Origin, SpendChanged, TransitionCode
 from tests.agent.stage import calls, fails, run, says, settings_of, stage
 

@@ -9,7 +9,7 @@ import pytest
 from harness.events import Event, TextDelta, ToolStarted
 from harness.events import TransitionCode as Code
 from harness.hooks import Hook, HookAnswer, HookCall, hook
-from harness.recovery.transitions import TRANSITIONS, Kind, exit_code
+from harness.policies.recovery.transitions import TRANSITIONS, Kind, exit_code
 from tests.agent.stage import Stage, calls, fails, run, says, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody, WaitChoice
 from harness.events import (
     BreakerChanged,
     BreakerCommand,
@@ -28,7 +29,6 @@ from harness.events import (
     TransitionCode,
     WaitOffered,
 )
-from harness.executor.asker import Nobody, WaitChoice
 from harness.permissions import Answer, PermissionRequest
 from harness.tools import Effect, Tool, ToolHealth, tool
 from tests.agent.stage import Played, Stage, calls, says, stage

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import Effort, Event, Json, Notice, SettingChanged, ToolStarted
 from tests.agent.stage import Played, Stage, calls, run, says, stage
 

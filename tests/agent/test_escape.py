@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody
 from harness.events import (
     Dispatched,
     ErrorClass,
@@ -26,7 +27,6 @@ from harness.events import (
     ToolStarted,
     TransitionCode,
 )
-from harness.executor.asker import Nobody
 from harness.permissions import Answer, PermissionRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer

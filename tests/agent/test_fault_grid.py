@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.conversation import Conversation, ignore
+from harness.engine.conversation import Conversation, ignore
 from harness.events import Event, PartialDiscarded, TextDelta, TransitionCode
 from harness.practice.exchange import RecordedRequest
 from harness.practice.faults import KINDS

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.fault_rows import ROWS, FaultRow
 from harness.events import FaultKind, Intervened, LoopFound, RetryScheduled, Rung, StuckReported
-from harness.recovery.backoff import floor_s
-from harness.recovery.transitions import exit_code
+from harness.policies.recovery.backoff import floor_s
+from harness.policies.recovery.transitions import exit_code
 from tests.agent.stage import stage
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from harness.session import Opening
 from tests.agent.stage import MODEL, calls, played, says
 from tests.agent.test_agents import hired, on_stage, result, task
 from tests.definitions.folders import agent
-from tests.test_hiring import sessions
+from tests.engine.subagents.test_factory import sessions
 
 pytestmark = pytest.mark.anyio
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody
 from harness.events import (
     HistoryReplaced,
     HookFailed,
@@ -23,7 +24,6 @@ from harness.events import (
     ToolStarted,
 )
 from harness.events import TransitionCode as Code
-from harness.executor.asker import Nobody
 from harness.hooks import Hook, HookAnswer, HookCall, Verdict, hook
 from harness.permissions import Answer, PermissionRequest
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long

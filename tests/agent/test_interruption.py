@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.conversation import Conversation
+from harness.engine.conversation import Conversation
+from harness.engine.permissions.asker import Nobody, WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
@@ -28,7 +29,6 @@ from harness.events import (
     TurnEnded,
     WaitOffered,
 )
-from harness.executor.asker import Nobody, WaitChoice
 from harness.model.prompt import INTERRUPTION_NOTE
 from harness.permissions import Answer, PermissionRequest
 from harness.practice.script import Script

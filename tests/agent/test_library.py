@@ -9,9 +9,8 @@ import pytest
 
 import harness
 from harness import Agent, HookAnswer, HookCall, Opening, Policies, hook, open_session, tool
-from harness.assembly import recovery_limits
-from harness.errors import SettingsError
-from harness.escape.policy import EscapePolicy
+from harness.base.errors import SettingsError
+from harness.engine.config import recovery_limits
 from harness.events import (
     DispatchLimits,
     Fault,
@@ -24,10 +23,11 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
-from harness.gate.limits import GateLimits
+from harness.policies.admission.limits import GateLimits
+from harness.policies.loops.policy import EscapePolicy
+from harness.policies.recovery import Decision, RecoveryLimits, Situation, SwitchModel, TurnState, decide
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.recovery import Decision, RecoveryLimits, Situation, SwitchModel, TurnState, decide
 from harness.tools import Effect
 from tests.agent.stage import VirtualClock, calls, fails, played, says, settings_of, stage
 from tests.agent.test_agents import hired, task
@@ -298,7 +298,7 @@ async def test_a_policy_that_returns_no_decision_ends_the_turn_with_a_sentence(t
         async with Agent(settings, policies=Policies(decide=forgets)) as agent:  # type: ignore[arg-type]
             end = (await played(agent.run("Hello"))).end
     assert end.code is TransitionCode.MODEL_ERROR
-    assert "has to return a decision of harness.recovery, not None" in end.reason
+    assert "has to return a decision of harness.policies.recovery, not None" in end.reason
 
 
 @pytest.mark.parametrize("name", ["decide", "recovery", "breakers", "loops", "admission"])

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody
 from harness.events import HistoryReplaced, Json, PermissionAsked, TransitionCode
-from harness.executor.asker import Nobody
 from harness.journal import session_folder
 from harness.memory import Place
-from harness.memory.texts import OPENING, nothing_new
+from harness.memory.prompt_texts import OPENING, nothing_new
 from harness.practice.improviser import Improviser
 from harness.practice.server import PracticeServer
 from harness.session import Opening, Session, open_session
 from tests.agent.stage import calls, played, says, settings_of, stage, summarises
 from tests.agent.test_agents import hired, task
 from tests.agent.test_skills import beginning, prompts
+from tests.engine.subagents.test_factory import sessions
 from tests.memory.shelves import draft
-from tests.test_hiring import sessions
 
 pytestmark = pytest.mark.anyio
 

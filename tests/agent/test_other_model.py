@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import Event, ModelSwitched, RetryEnded, RetryScheduled, SilenceHint, TurnStarted
 from tests.agent.stage import MODEL, fails, says, stage
 from tests.agent.test_retries import StandingClock

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import Event, MessageAdded, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import Event, SettingChanged, ToolEnded, ToolOutcome
 from harness.journal import read
 from harness.permissions import Mode

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody
 from harness.events import AgentEnd, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
-from harness.executor.asker import Nobody
-from harness.permission_file import PermissionFile
 from harness.permissions import Answer, PermissionRequest, Verdict
+from harness.settings.rules_file import PermissionFile
 from tests.agent.stage import Played, calls, says, stage
 from tests.agent.test_agents import ends, hired, on_stage, task
 

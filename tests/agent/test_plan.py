@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.conversation import Conversation
+from harness.engine.conversation import Conversation
 from harness.events import Event, ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem, PlanReminded
 from harness.journal import read, replay
 from harness.practice.script import Script

@@ -18,7 +18,7 @@ import pytest
 
 from harness.events import AgentCreated, AgentEnded, Arrived, CommandEnd, CommandEnded, Delivered, MessageAdded, Origin
 from harness.journal import read
-from harness.processes.watch import PROGRAM
+from harness.processes.watcher_link import PROGRAM
 from tests.processes.traces import NAME, Trace
 from tests.ui.processes import alive
 from tests.ui.program import Place, run

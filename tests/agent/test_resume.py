@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness import journal
-from harness.errors import JournalError, UnknownSession
+from harness.base.errors import JournalError, UnknownSession
 from harness.events import (
     Event,
     HistoryRepaired,

@@ -34,9 +34,9 @@ from harness.practice.rules import ServerRules
 from harness.practice.server import PracticeServer
 from harness.session import Nobody, Opening, Session, open_session
 from harness.settings import Loaded
-from harness.ui.command_results import Say
-from harness.ui.commands import COMMANDS
-from harness.ui.lines import line_of
+from harness.ui.commands.commands import COMMANDS
+from harness.ui.commands.results import Say
+from harness.ui.lines.events import line_of
 from tests.agent.stage import Played, check_requests, played, settings_of
 from tests.whole import stride
 

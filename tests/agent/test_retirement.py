@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.assembly import retirements
-from harness.clock import SystemClock
-from harness.conversation import Conversation
+from harness.base.clock import SystemClock
+from harness.engine.config import retirements
+from harness.engine.conversation import Conversation
 from harness.events import Event, Notice
 from harness.practice.rules import ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import open_session
-from harness.ui.greeting import greeting
+from harness.ui.plain.greeting import greeting
 from tests.agent.stage import played, settings_of
 
 pytestmark = pytest.mark.anyio

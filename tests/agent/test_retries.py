@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody, WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
@@ -19,7 +20,6 @@ from harness.events import (
     WaitAnswered,
     WaitOffered,
 )
-from harness.executor.asker import Nobody, WaitChoice
 from harness.permissions import Answer, PermissionRequest
 from harness.settings import Settings
 from tests.agent.stage import KEY, VirtualClock, calls, fails, run, says, settings_of, stage

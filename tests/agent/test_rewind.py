@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import Event, HistoryReplaced, StepStarted, TransitionCode
 from harness.journal import RewindPoint, read
 from harness.practice.requests import messages as messages_of

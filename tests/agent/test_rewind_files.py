@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.checkpoints import Change, ChangeKind, CheckpointError
-from harness.errors import HarnessError
+from harness.engine.permissions.asker import Asker, Nobody
+from harness.engine.rewind.rewind import MOST_LINES
 from harness.events import CheckpointMade, Event, HistoryReplaced, Notice, PermissionAsked, RolledBack, StepStarted
-from harness.executor.asker import Asker, Nobody
-from harness.executor.rewinding import MOST_LINES
 from harness.journal import read
 from harness.permissions import Answer, PermissionRequest
 from harness.practice.script import Script

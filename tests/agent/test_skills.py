@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import Json
 from harness.session import Session
 from tests.agent.stage import calls, played, says, stage
 from tests.agent.test_agents import hired, task
+from tests.engine.subagents.test_factory import sessions
 from tests.skills.folders import Folders, skill
-from tests.test_hiring import sessions
 
 pytestmark = pytest.mark.anyio
 

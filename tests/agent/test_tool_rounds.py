@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody, WaitChoice
 from harness.events import (
     PermissionAnswered,
     PermissionAsked,
@@ -16,7 +17,6 @@ from harness.events import (
     TransitionCode,
     WaitOffered,
 )
-from harness.executor.asker import Nobody, WaitChoice
 from harness.permissions import Answer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
 from harness.tools.tool import RESULT_CHARACTERS

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody
 from harness.events import (
     BreakerChanged,
     BreakerState,
@@ -22,7 +23,6 @@ from harness.events import (
     ToolStarted,
     TransitionCode,
 )
-from harness.executor.asker import Nobody
 from harness.permissions import Answer, PermissionRequest
 from harness.tools import Effect, Tool, tool
 from tests.agent.stage import calls, says, stage

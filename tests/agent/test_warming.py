@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import TransitionCode
 from harness.session import Nobody, open_session
 from harness.settings import Loaded, load

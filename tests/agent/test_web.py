@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.conversation import Conversation
+from harness.engine.conversation import Conversation
 from harness.events import Block, Event, HistoryRepaired, Json, Message, MessageAdded, Notice, TransitionCode, WebUsed
 from harness.model.catalogue import Catalogue
 from harness.practice.improviser import Improviser

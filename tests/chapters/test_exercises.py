@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.lessons.catalogue import chapters_folder, lessons
-from harness.lessons.checking import Checked, CheckLimits, run_checks
+from harness.lessons.checker import Checked, CheckLimits, run_checks
 from harness.lessons.exercises import Exercise, every_exercise
-from harness.lessons.text import LANGUAGES
+from harness.lessons.languages import LANGUAGES
 from tests.chapters.warm_checking import checked_in_a_fork
 
 pytestmark = pytest.mark.anyio

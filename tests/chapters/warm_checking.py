@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from harness.lessons.check_program import Order
-from harness.lessons.checking import Checked, CheckLimits, Printed, environment, outcome, prepared
+from harness.lessons.checker import Checked, CheckLimits, Printed, environment, outcome, prepared
 from harness.lessons.exercises import Exercise
 from harness.processes import Finished
+from harness.processes.outcome import MARK
 from harness.processes.tree import ProcessTree, table
-from harness.processes.values import MARK
 from tests.ui.nursery import MODULE
 from tests.ui.warm import Fork, begin
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness.checkpoints.git import start
 from harness.processes import Processes
-from harness.processes.values import MARK
+from harness.processes.outcome import MARK
 
 
 def test_git_that_writes_bears_the_mark_of_the_owner_of_processes(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent import Agent
-from harness.conversation import Conversation
+from harness.engine.conversation import Conversation
 from harness.events import Json, TransitionCode
-from harness.ui.plain import Plain
+from harness.ui.plain.plain import Plain
 from tests.agent.stage import Played, VirtualClock, kept_text, played, settings_of, shown_text
 from tests.foreign.server import ForeignServer
 from tests.foreign.test_variants import text_in

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.conversation import Conversation
+from harness.engine.conversation import Conversation
 from harness.events import Event, HistoryRepaired, TurnEnded
-from harness.recovery.transitions import exit_code
-from harness.ui.plain import Plain
+from harness.policies.recovery.transitions import exit_code
+from harness.ui.plain.plain import Plain
 from tests.agent.stage import VirtualClock, played, settings_of
 from tests.foreign.server import ForeignServer
 from tests.foreign.variants import HOPELESS, MESSAGES, PASSING, STREAMS, Variant

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from harness.escape.exploration import Path
-from harness.escape.observations import Poll
-from harness.escape.protocols import Answer, Arguments, Caller, Where
 from harness.events import LoopAsked, LoopChoice
+from harness.policies.loops.exploration import Path
+from harness.policies.loops.observations import Poll
+from harness.policies.loops.protocols import Answer, Arguments, Caller, Where
 
 
 @dataclass

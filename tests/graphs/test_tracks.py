@@ -1,12 +1,12 @@
 """Where a loop runs: its edges, where it began, the ways out, and the checkpoint before it."""
 
-from harness.escape.detectors import Detectors
-from harness.escape.exploration import Path
-from harness.escape.observations import Call
-from harness.escape.protocols import Answer
 from harness.events import Loop, LoopFound, LoopLeft, Projection
 from harness.graphs.calling import Asked, Made
 from harness.graphs.tracks import CHECKPOINTS, Checkpoint, Tracks
+from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.exploration import Path
+from harness.policies.loops.observations import Call
+from harness.policies.loops.protocols import Answer
 
 SNAPSHOT = Detectors().snapshot()
 ROUND = Loop(Projection.NODE, "round", 3, 2, "A → B → C")

@@ -7,10 +7,6 @@ from typing import TypeVar
 
 import pytest
 
-from harness.breakers.capabilities import Alternative, Capability, CapabilityMap
-from harness.escape.exploration import Path
-from harness.escape.policy import EscapePolicy
-from harness.escape.protocols import Agent, Answer, Arguments, Caller, ToolFailed, Where
 from harness.events import (
     BreakerChanged,
     Dispatch,
@@ -34,6 +30,10 @@ from harness.events import (
 from harness.graphs.calling import Chance, Stopped
 from harness.graphs.virtual_clock import VirtualClock
 from harness.graphs.walking import walk
+from harness.policies.breakers.capabilities import Alternative, Capability, CapabilityMap
+from harness.policies.loops.exploration import Path
+from harness.policies.loops.policy import EscapePolicy
+from harness.policies.loops.protocols import Agent, Answer, Arguments, Caller, ToolFailed, Where
 from tests.graphs.agents import Calling, Circling, Deaf, Decides, ScriptedTool, refuses
 
 pytestmark = pytest.mark.anyio

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from harness.escape.protocols import Answer, Arguments, ToolFailed
 from harness.graphs.naive import NaiveAgent
 from harness.graphs.unreliable import tools_of
 from harness.graphs.virtual_clock import VirtualClock
 from harness.graphs.worlds import GENERIC, LARGEST, SMALLEST, World, random_graph, ring
+from harness.policies.loops.protocols import Answer, Arguments, ToolFailed
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import JournalError, UnknownSession
+from harness.base.errors import JournalError, UnknownSession
 from harness.events import Event, Notice, SessionStarted, TransitionCode, TurnEnded, TurnStarted, Usage
 from harness.journal import (
     Journal,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import JournalError
+from harness.base.errors import JournalError
 from harness.events import Event, Json, Notice, TextDelta, ToolStarted, decode, encode
 from harness.journal import Journal, read
 from tests.journal.samples import admitting, circling, delegating, session

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.events import FaultOrdered, ModelSwitched, ToolEnded, ToolOutcome, TransitionCode, TurnEnded
 from harness.lessons import LANGUAGES, Lesson, Take, lesson, lessons, readme
-from harness.practice.ordering import order_of
-from harness.practice.tool_orders import tool_order_of
+from harness.practice.fault_orders import order_of
+from harness.practice.tool_fault_orders import tool_order_of
 
 pytestmark = pytest.mark.anyio
 COMMAND = re.compile(r"`/(fault|toolfault) ([^`]+)`")

@@ -12,7 +12,7 @@ from harness.lessons.exercises import (
     exercises_of,
     load_exercise,
 )
-from harness.lessons.text import Text
+from harness.lessons.languages import Text
 from tests.lessons.small_exercise import TOML, small_exercise
 
 

@@ -4,18 +4,18 @@ import pytest
 
 from harness.lessons import LessonError, source
 from harness.lessons.refresh import drawing, figure, in_words, refreshed
-from harness.recovery.compaction import COMPACT_MARGIN
+from harness.policies.recovery.compaction import COMPACT_MARGIN
 from harness.settings import Settings
 
-CODE = "<!-- code: harness/recovery/compaction.py:thresholds -->\n```python\nold\n```\n"
+CODE = "<!-- code: harness/policies/recovery/compaction.py:thresholds -->\n```python\nold\n```\n"
 DRAWING = "<!-- drawing: chapters.s22_escape.drawings:rows -->\n\n```text\nold\n```\n"
-VALUE = "at <!-- value: harness.recovery.compaction:COMPACT_MARGIN -->?<!-- end --> tokens"
+VALUE = "at <!-- value: harness.policies.recovery.compaction:COMPACT_MARGIN -->?<!-- end --> tokens"
 
 
 def test_code_and_figures_are_those_of_the_program() -> None:
     text = refreshed(f"{CODE}\n{DRAWING}\n{VALUE}\n")
     assert f"```text\n{drawing('chapters.s22_escape.drawings:rows')}```\n" in text
-    assert source("harness/recovery/compaction.py:thresholds").text in text
+    assert source("harness/policies/recovery/compaction.py:thresholds").text in text
     assert f"-->{COMPACT_MARGIN:,}<!-- end -->" in text
 
 
@@ -39,13 +39,13 @@ def test_values_in_words(value: object, words: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<!-- code: harness/recovery/compaction.py:gone -->\n```python\n```\n",
-        "<!-- code: harness/recovery/compaction.py:thresholds -->\nno block\n",
+        "<!-- code: harness/policies/recovery/compaction.py:gone -->\n```python\n```\n",
+        "<!-- code: harness/policies/recovery/compaction.py:thresholds -->\nno block\n",
         "<!-- drawing: chapters.s22_escape.drawings:gone -->\n```text\n```\n",
         "<!-- drawing: chapters.s22_escape.drawings:rows -->\nno block\n",
-        "<!-- drawing: harness.recovery.compaction:COMPACT_MARGIN -->\n```text\n```\n",
-        "<!-- value: harness.recovery.compaction:GONE -->1<!-- end -->",
-        "<!-- value: harness.recovery.compaction:COMPACT_MARGIN -->1",
+        "<!-- drawing: harness.policies.recovery.compaction:COMPACT_MARGIN -->\n```text\n```\n",
+        "<!-- value: harness.policies.recovery.compaction:GONE -->1<!-- end -->",
+        "<!-- value: harness.policies.recovery.compaction:COMPACT_MARGIN -->1",
         "<!-- value: os:name -->1<!-- end -->",
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from harness import agent
 from harness.lessons import LessonError, source
-from harness.recovery import compaction
+from harness.policies.recovery import compaction
 
 
 def test_a_method_is_shown_as_it_stands() -> None:
@@ -19,17 +19,17 @@ def test_a_method_is_shown_as_it_stands() -> None:
 
 
 def test_a_class_has_its_decorators() -> None:
-    assert source("harness/recovery/compaction.py:Thresholds").text == inspect.getsource(compaction.Thresholds)
+    assert source("harness/policies/recovery/compaction.py:Thresholds").text == inspect.getsource(compaction.Thresholds)
 
 
 def test_a_name_has_the_docstring_behind_it() -> None:
-    shown = source("harness/recovery/compaction.py:RESERVE").text
+    shown = source("harness/policies/recovery/compaction.py:RESERVE").text
     assert shown == 'RESERVE = 20_000\n"""Tokens kept for the answer, at most."""\n'
-    assert source("harness/recovery/compaction.py:COMPACT_MARGIN").text == "COMPACT_MARGIN = 13_000\n"
+    assert source("harness/policies/recovery/compaction.py:COMPACT_MARGIN").text == "COMPACT_MARGIN = 13_000\n"
 
 
 def test_a_field_of_a_class_is_a_name_as_well() -> None:
-    shown = source("harness/recovery/compaction.py:Thresholds.usable").text
+    shown = source("harness/policies/recovery/compaction.py:Thresholds.usable").text
     assert [type(one) for one in ast.parse(inspect.cleandoc(shown)).body] == [ast.AnnAssign, ast.Expr]
 
 

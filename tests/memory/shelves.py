@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.base.secret import Secret
 from harness.memory import Draft, MemoryStore, MemoryType, Place
-from harness.secret import Secret
 
 NOON = 1_795_262_400.0
 """2026-11-21, twelve o'clock UTC."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from harness.memory import Place, StoreError
-from harness.memory.values import MOST_FORGOTTEN
+from harness.memory.memory import MOST_FORGOTTEN
 from tests.memory.shelves import draft, folders, store
 
 NAMES = st.sampled_from(["a", "b", "Two Words", "two-words", "説明"])

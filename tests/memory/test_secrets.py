@@ -2,8 +2,8 @@
 
 import pytest
 
+from harness.base.secret import Secret
 from harness.memory.secrets import secret_in
-from harness.secret import Secret
 from tests.agent.stage import KEY
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.secret import Secret
 from harness.memory import MemoryType, Place, StoreError
+from harness.memory.memory import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
 from harness.memory.store import FORGOTTEN
-from harness.memory.values import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
-from harness.secret import Secret
 from tests.agent.stage import KEY
 from tests.memory.shelves import NOON, Minutes, draft, folders, names, store, told
 

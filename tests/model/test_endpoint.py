@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from harness.base.secret import Secret
 from harness.model.endpoint import Endpoint, EndpointError, checked
-from harness.secret import Secret
 
 
 def test_spaces_around_address_and_key_are_taken_off() -> None:

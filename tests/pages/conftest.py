@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.logs import SHARED
+from harness.settings.logs import SHARED
 
 
 @pytest.fixture(autouse=True)

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import COMMANDS, agent_parser, command_parser, main
-from harness.practice.ordering import order_of
-from harness.practice.tool_orders import tool_order_of
-from harness.ui.commands import COMMANDS as SLASH
+from harness.cli.main import COMMANDS, agent_parser, command_parser, main
+from harness.practice.fault_orders import order_of
+from harness.practice.tool_fault_orders import tool_order_of
+from harness.ui.commands.commands import COMMANDS as SLASH
 from tests.pages.blocks import ROOT, block, every_block, pages, text
 from tests.pages.conftest import without_a_person
 
 NOT_RUN = {
-    "harness replay": "plays in the time that it took; tests/ui/replaying does it faster",
-    "harness watch": "follows a session until somebody ends it; tests/test_following.py",
-    "harness serve": "opens a browser and serves until a signal; tests/ui/serving",
+    "harness replay": "plays in the time that it took; tests/ui/replay does it faster",
+    "harness watch": "follows a session until somebody ends it; tests/journal/test_follow.py",
+    "harness serve": "opens a browser and serves until a signal; tests/ui/web",
     "harness practice": "serves until a signal; tests/practice",
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
     "harness check": "wants an exercise; tests/lessons",

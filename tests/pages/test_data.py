@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.capability_files import load_capabilities
 from harness.hooks import declared
 from harness.practice import tool_faults_toml
 from harness.practice.script import Script
 from harness.session.answer_schema import AnswerSchema
 from harness.settings import Settings, load
+from harness.settings.capability_files import load_capabilities
 from tests.pages.blocks import Block, every_block
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-from harness.escape.policy import EscapePolicy
 from harness.events import Rung
+from harness.policies.loops.policy import EscapePolicy
 from tests.pages.blocks import text
 
 TEXT = text("docs/escape.md")

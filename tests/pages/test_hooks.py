@@ -10,10 +10,10 @@ import pytest
 
 from harness.events import HookPoint
 from harness.hooks import HookAnswer, HookError, Verdict, declared
-from harness.hooks.checking import checked
 from harness.hooks.commands import answer_of
-from harness.hooks.values import TIME_LIMIT_S
-from harness.recovery import RecoveryLimits
+from harness.hooks.definition import TIME_LIMIT_S
+from harness.hooks.validation import checked
+from harness.policies.recovery import RecoveryLimits
 from tests.pages.blocks import block, text
 
 PAGE = text("docs/hooks.md")

@@ -2,9 +2,9 @@
 
 import re
 
-from harness.instructions import MOST_CHARACTERS, NAME
+from harness.engine.instruction_files import MOST_CHARACTERS, NAME
 from harness.settings import Settings
-from harness.ui.commands import COMMANDS
+from harness.ui.commands.commands import COMMANDS
 from tests.pages.blocks import text
 
 TEXT = text("docs/instructions.md")

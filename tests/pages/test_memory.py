@@ -4,16 +4,16 @@ import re
 from pathlib import Path
 
 from harness.memory import FORGET, RECALL, REMEMBER, MemoryStore, MemoryType, Place
+from harness.memory.memory import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
+from harness.memory.prompt_texts import INDEX_BYTES, INDEX_LINES
 from harness.memory.store import FORGOTTEN
-from harness.memory.texts import INDEX_BYTES, INDEX_LINES
 from harness.memory.tools import ForgetArguments, RecallArguments, RememberArguments
-from harness.memory.values import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
 from harness.practice.improviser.goals import Recall, Remember
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 from harness.settings import Settings
-from harness.ui.commands import COMMANDS
+from harness.ui.commands.commands import COMMANDS
 from tests.pages.blocks import block, text
 
 TEXT = text("docs/memory.md")

@@ -9,8 +9,8 @@ import pytest
 from harness.permissions import Allow, Ask
 from harness.session import Nobody, open_session
 from harness.settings import load
-from harness.ui.command_results import Say
-from harness.ui.commands import run_command
+from harness.ui.commands.commands import run_command
+from harness.ui.commands.results import Say
 from tests.pages.blocks import block, text
 from tests.permissions.test_verdicts import decided
 

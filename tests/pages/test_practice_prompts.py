@@ -9,7 +9,7 @@ from harness.events import Json
 from harness.practice.improviser.goals import Talk, Topic
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 from tests.pages.blocks import ROOT, pages, text
 
 PROMPTS = (

@@ -6,9 +6,9 @@ from pathlib import Path
 from harness.settings import Settings
 from harness.skills import SKILL, Origin, Place, SkillBook
 from harness.skills.discovery import FILE, MOST_BYTES
-from harness.skills.texts import CATALOGUE_CHARACTERS
+from harness.skills.prompt_texts import CATALOGUE_CHARACTERS
 from harness.skills.tool import SkillArguments
-from harness.ui.commands import COMMANDS
+from harness.ui.commands.commands import COMMANDS
 from tests.pages.blocks import text
 
 TEXT = text("docs/skills.md")

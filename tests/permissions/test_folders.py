@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.permissions import Allow, Ask, Mode
 from harness.permissions.needs import NeedKind, needs_of
-from harness.permissions.surroundings import Surroundings
+from harness.permissions.protected_places import Surroundings
 from tests.permissions.test_verdicts import bash, decided
 
 BASH = shutil.which("bash")

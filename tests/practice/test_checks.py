@@ -12,9 +12,9 @@ from harness.events import Block, Json
 from harness.practice.betas import beta_problem
 from harness.practice.check_images import pixels
 from harness.practice.checks import check
-from harness.practice.counting import ByteCounter
 from harness.practice.rules import ServerRules
-from harness.practice.signing import sign
+from harness.practice.signatures import sign
+from harness.practice.token_count import ByteCounter
 from harness.practice.tool_types import TOOL_TYPES
 from tests.practice.raw_client import TOOL, request
 

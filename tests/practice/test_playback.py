@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from harness.events import Json
 from harness.model.prompt import summary_message, summary_request
 from harness.practice.chance import MIX, USUAL, Chance
-from harness.practice.errors import ApiError
+from harness.practice.error_bodies import ApiError
 from harness.practice.faults import Reset, StatusFault
 from harness.practice.playback import Playback
 from harness.practice.replies import say

@@ -6,13 +6,13 @@ import pytest
 
 from harness.practice import faults
 from harness.practice.chance import MIX, Chance
+from harness.practice.conditions import When
 from harness.practice.faults import KINDS, StatusFault
 from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
 from harness.practice.rules import Profile
 from harness.practice.script import After, Play, Script, Step
 from harness.practice.toml_table import ScriptError
-from harness.practice.when import When
 
 DOCUMENT = Path(faults.__file__).with_name("SCRIPTS.md")
 

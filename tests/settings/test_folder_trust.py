@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.errors import SettingsError
-from harness.secret import Secret
+from harness.base.errors import SettingsError
+from harness.base.secret import Secret
 from harness.settings import Settings
 from harness.settings.folder_trust import FILE, FREE
 from tests.settings.conftest import Place

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import SettingsError
+from harness.base.errors import SettingsError
 from harness.settings import project_settings_file
 from tests.settings.conftest import Place
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.errors import SettingsError
+from harness.base.errors import SettingsError
 from harness.model.prices import Band, Price
 from tests.settings.conftest import Place
 

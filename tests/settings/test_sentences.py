@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError, SettingsError
+from harness.base.errors import HarnessError, SettingsError
 from harness.settings import settings_reference
 from harness.settings.fields import Settings
 from tests.settings.conftest import Place

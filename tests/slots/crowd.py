@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.clock import SystemClock
+from harness.base.clock import SystemClock
 from harness.slots.shared import SharedSlots
 from harness.slots.sqlite import SqliteStore
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from harness.clock import SystemClock
+from harness.base.clock import SystemClock
 from harness.slots.memory import MemoryStore
 from harness.slots.shared import BEATS, LEASE_S, LOOK_AGAIN_S, SharedSlots, ignore
 from harness.slots.sqlite import SqliteStore

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from harness.events import FailureCategory, Json, ToolOutcome
 from harness.processes import Limits
-from harness.tools.globbing import glob_tool
-from harness.tools.grepping import WORKER, grep_tool
-from harness.tools.ignoring import walk_files
-from harness.tools.patterns import compile_glob
-from harness.tools.reading import read_file_tool
+from harness.tools.glob import glob_tool
+from harness.tools.glob_patterns import compile_glob
+from harness.tools.grep import WORKER, grep_tool
+from harness.tools.ignored_files import walk_files
+from harness.tools.read_file import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace
 from tests.whole import WHOLE

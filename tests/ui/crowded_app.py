@@ -9,7 +9,7 @@ from threading import Thread
 
 from textual.app import App
 
-from harness.ui.serving.driver import ServedDriver
+from harness.ui.web.driver import ServedDriver
 
 SIZES = (300_000, 1, 70_000, 5_000)
 ROUNDS = 10

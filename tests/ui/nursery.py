@@ -17,10 +17,10 @@ from importlib import import_module
 
 NEEDED = (
     *("anyio._backends._asyncio", "filelock", "httpcore2", "httpx2", "psutil", "truststore"),
-    *("harness.commands", "harness.logs", "harness.model.sdk", "harness.session", "harness.viewing"),
+    *("harness.cli.commands", "harness.settings.logs", "harness.model.sdk", "harness.session", "harness.cli.view"),
     *("harness.practice.entry_toml", "harness.practice.improviser", "harness.practice.server"),
-    *("harness.ui.app.controller", "harness.ui.app.running", "harness.ui.headless", "harness.ui.repl"),
-    *("harness.ui.learning.command", "harness.ui.start"),
+    *("harness.ui.app.controller", "harness.ui.app.run", "harness.ui.plain.headless", "harness.ui.plain.repl"),
+    *("harness.ui.lessons.command", "harness.ui.start"),
 )
 """All that a conversation imports, on a screen and without one, and the course and those who watch."""
 LONGEST = 1_000_000

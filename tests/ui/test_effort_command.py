@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.engine.permissions.asker import Nobody
 from harness.events import Effort
-from harness.executor.asker import Nobody
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, Session, open_session
 from harness.ui.app.status_facts import status_of
-from harness.ui.command_results import Say
-from harness.ui.commands import run_command, works_any_time
-from harness.ui.panel.folding import PanelFold
+from harness.ui.commands.commands import run_command, works_any_time
+from harness.ui.commands.results import Say
+from harness.ui.panel.fold import PanelFold
 from tests.agent.stage import played, says, settings_of
 
 pytestmark = pytest.mark.anyio

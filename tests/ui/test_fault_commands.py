@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.engine.permissions.asker import Nobody
 from harness.events import FaultOrdered
-from harness.executor.asker import Nobody
 from harness.journal import read
 from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, open_session
 from harness.settings import load
 from harness.ui.app.command_candidates import command_candidates
 from harness.ui.app.completion import Completer
-from harness.ui.commands import COMMANDS, run_command, works_any_time
-from harness.ui.recorded_lines import RecordedLines
+from harness.ui.commands.commands import COMMANDS, run_command, works_any_time
+from harness.ui.plain.recorded_lines import RecordedLines
 from tests.agent.stage import settings_of
-from tests.ui.test_prompt_command import said
+from tests.ui.commands.test_prompt import said
 
 pytestmark = pytest.mark.anyio
 

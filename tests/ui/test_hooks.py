@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody
 from harness.events import HookFailed, HookOutcome, HookRan
-from harness.executor.asker import Nobody
 from harness.journal import read
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, open_session
-from harness.ui.command_results import Say
-from harness.ui.commands import run_command
-from harness.ui.headless import Form, headless
+from harness.ui.commands.commands import run_command
+from harness.ui.commands.results import Say
+from harness.ui.plain.headless import Form, headless
 from tests.agent.stage import calls, run, says, settings_of
 
 pytestmark = pytest.mark.anyio

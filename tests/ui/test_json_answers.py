@@ -163,6 +163,6 @@ def test_only_a_run_with_a_schema_imports_the_library(tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    script = "import sys, harness.ui.headless, harness.session; print('jsonschema' in sys.modules)"
+    script = "import sys, harness.ui.plain.headless, harness.session; print('jsonschema' in sys.modules)"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "False"

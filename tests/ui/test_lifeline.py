@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.ui.serving.app_process import app_command
+from harness.ui.web.app_process import app_command
 from tests.ui.program import LIMIT_S, ROOT, Place
 
 HOLDING = """
 import signal, sys, time
-from harness.ui.serving.lifeline import hold
+from harness.ui.web.lifeline import hold
 {heeding}
 hold(int(sys.argv[1]), patience_s=0.1)
 print("holding", flush=True)

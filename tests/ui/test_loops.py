@@ -10,7 +10,7 @@ import pytest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
-from harness.ui.headless import Form, headless
+from harness.ui.plain.headless import Form, headless
 from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.permissions.asker import Nobody
 from harness.events import BudgetReached, CacheMissed, SpendChanged, TurnEnded, Usage
-from harness.executor.asker import Nobody
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
 from harness.ui.app.status_facts import status_of
-from harness.ui.command_results import Say
-from harness.ui.commands import run_command
-from harness.ui.headless import result
-from harness.ui.lines import cache_miss_line, line_of, priced
-from harness.ui.outcomes import ending_line
-from harness.ui.panel.folding import PanelFold
+from harness.ui.commands.commands import run_command
+from harness.ui.commands.results import Say
+from harness.ui.lines.events import cache_miss_line, line_of, priced
+from harness.ui.lines.outcomes import ending_line
+from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.model_lines import spent
+from harness.ui.plain.headless import result
 from tests.agent.stage import played, says, settings_of
 
 pytestmark = pytest.mark.anyio

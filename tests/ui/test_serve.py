@@ -19,8 +19,8 @@ pytest.importorskip("textual_serve", reason="textual-serve is not installed (the
 
 from aiohttp import ClientPayloadError, ClientSession, WSServerHandshakeError
 
-from harness.ui.serving.app_process import AppProcess, Drawn, Patience, app_command
-from harness.ui.serving.server import MOST_APPS, WebServer
+from harness.ui.web.app_process import AppProcess, Drawn, Patience, app_command
+from harness.ui.web.server import MOST_APPS, WebServer
 from tests.ui.crowded_app import ROUNDS, SIZES
 from tests.ui.page import browser, opened, origin_of
 

@@ -12,7 +12,7 @@ pytest.importorskip("textual_serve", reason="textual-serve is not installed (the
 
 from aiohttp import web
 
-from harness.ui.serving.server import WebServer
+from harness.ui.web.server import WebServer
 from tests.ui.chromium import PROGRAM, Chromium, Tab, chromium
 from tests.ui.page import origin_of
 from tests.ui.processes import apps_of, gone, until

@@ -3,10 +3,10 @@
 import io
 
 from harness.events import Source, TransitionCode, TurnEnded, Usage, WebUsed
-from harness.ui.lines import line_of, source_lines
-from harness.ui.plain import Plain
+from harness.ui.lines.events import line_of, source_lines
+from harness.ui.plain.plain import Plain
 from harness.ui.transcript.entries import Ended, Note
-from harness.ui.transcript.folding import Transcript
+from harness.ui.transcript.fold import Transcript
 
 SOURCES = (Source("https://a.example/x", "A page"), Source("https://b.example/\x1b[2J", "Clears\nthe screen"))
 END = TurnEnded(1, TransitionCode.COMPLETED, "answered", "Yes.", Usage(), 0.0, 1, 1, 1.0, sources=SOURCES)

@@ -14,7 +14,7 @@ from benchmarks.faults import Played, play
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
-from harness.ui.headless import Form, headless
+from harness.ui.plain.headless import Form, headless
 from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
 from harness.permissions.programs.scripts import CLASS, TWO_READINGS, NotHarmless
 from harness.permissions.shell.words import Word

@@ -34,7 +34,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use
 from harness.permissions.programs.parsers import Parser, and_uses, joined, loose, named, plain
 from harness.permissions.shell.words import Word, WordKind

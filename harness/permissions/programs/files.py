@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Use
 from harness.permissions.programs.parsers import (
     COMMAND,

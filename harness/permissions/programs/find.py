@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use
 from harness.permissions.shell.words import Word, WordKind
 

@@ -6,20 +6,20 @@ depends on the repository, so every part of a word that may be a path counts as 
 What is not in the grammar: an abbreviated option, an option that runs a program (`--ext-diff`, `--show-signature`, `-O`
 of grep), that reads names from its input (`--stdin`, `--batch`), that opens a manual (`--help`), or that another
 version of git reads differently. Settings of the repository may still name programs that git runs while it looks;
-`harness.git_safety` is about those.
+`harness.processes.git_safety` is about those.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from harness.git_safety import harmless_setting
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs.git_actions import ACTIONS
 from harness.permissions.programs.git_revisions import CERTAIN_PATH
 from harness.permissions.programs.git_views import CONFIG_FILE, TEXTS, VIEWS
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use, parse
 from harness.permissions.shell.words import Word, WordKind
+from harness.processes.git_safety import harmless_setting
 
 # ── before the subcommand ───────────────────────────────────────────────────────────────────────
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from harness.git_safety import SIGNATURE
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use, parse
 from harness.permissions.shell.words import Word, WordKind
+from harness.processes.git_safety import SIGNATURE
 
 _DASHES = Word("--")
 _WILDCARD = re.compile(r"[*?\[\\]")

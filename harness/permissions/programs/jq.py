@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import Parsed, Program, Role, Use
 from harness.permissions.programs.scripts import TWO_READINGS
 from harness.permissions.shell.words import Word, WordKind

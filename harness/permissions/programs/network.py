@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from urllib.parse import unquote
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import HERE, Parsed, Program, Use
 from harness.permissions.programs.parsers import (
     COMMAND,

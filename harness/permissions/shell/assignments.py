@@ -2,7 +2,7 @@
 
 import re
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.shell.words import Simple, Word, WordKind
 
 _VARIABLE_OF_A_LOOP = re.compile(r"[a-z][a-z0-9_]*|[A-Z]")

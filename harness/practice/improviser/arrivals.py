@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.delegation_plans import answer_in, unfinished
-from harness.practice.improviser.setting import Setting, excerpt, fenced
-from harness.practice.improviser.values import Arrival
+from harness.practice.improviser.plan_context import Setting, excerpt, fenced
+from harness.practice.improviser.turns import Arrival
 
 _ARRIVED = re.compile(
     r'<arrived what="(?P<kind>[^"]*)" from="(?P<source>[^"]*)">\n(?P<text>.*?)\n</arrived>', re.DOTALL

@@ -3,9 +3,9 @@
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.goals import ListBackground, ShowBackground, StopBackground
-from harness.practice.improviser.planning import Ask, Plan
-from harness.practice.improviser.setting import Setting, excerpt, fenced
-from harness.practice.improviser.values import Call
+from harness.practice.improviser.plan_context import Setting, excerpt, fenced
+from harness.practice.improviser.plan_recovery import Ask, Plan
+from harness.practice.improviser.turns import Call
 
 
 def begin(setting: Setting, command: str) -> Plan:

@@ -5,10 +5,10 @@ import re
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.file_plans import reading
 from harness.practice.improviser.goals import AppendText, CreateFile, ReplaceText
-from harness.practice.improviser.meanings import wrapped
-from harness.practice.improviser.planning import Ask, Plan
+from harness.practice.improviser.plan_context import Setting, excerpt
+from harness.practice.improviser.plan_recovery import Ask, Plan
 from harness.practice.improviser.results import FileText, file_text, listed_paths
-from harness.practice.improviser.setting import Setting, excerpt
+from harness.practice.improviser.sentence_goals import wrapped
 from harness.practice.improviser.toolset import Ability
 
 

@@ -7,11 +7,11 @@ from harness.practice.improviser.background_plans import begin
 from harness.practice.improviser.file_plans import list_files, read_file
 from harness.practice.improviser.goals import AboutProject, Aspect, ListFiles, ReadFile, RunCommand, RunTests, UseTool
 from harness.practice.improviser.own_tools import call_of
-from harness.practice.improviser.planning import Ask, Plan, together
+from harness.practice.improviser.plan_context import Setting, fenced
+from harness.practice.improviser.plan_recovery import Ask, Plan, together
 from harness.practice.improviser.results import exit_code, listed_paths, output_of
 from harness.practice.improviser.schemas import properties_of, required_of
-from harness.practice.improviser.setting import Setting, fenced
-from harness.practice.improviser.values import Call, Result
+from harness.practice.improviser.turns import Call, Result
 
 _TALLY = re.compile(
     r"(?:\d+ (?:passed|failed|skipped|errors?|xfailed|deselected)(?:, )?)+|\d+ passing|Ran \d+ tests?|test result: .*|"

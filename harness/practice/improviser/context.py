@@ -17,7 +17,7 @@ from harness.practice.improviser.goals import (
 )
 from harness.practice.improviser.results import listed_paths, matching_files
 from harness.practice.improviser.toolset import ToolSet
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from harness.practice.improviser.language import Language, language_of
 from harness.practice.improviser.media import measured
 from harness.practice.improviser.results import unwrapped
 from harness.practice.improviser.summary_form import parse_summary
-from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
+from harness.practice.improviser.turns import Arrival, Call, Exchange, Result, Turn
 from harness.practice.user_text import UserText, kind_of, restated_request, without_reminders
 
 SHORTEST_LIMIT = 1

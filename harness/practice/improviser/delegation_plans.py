@@ -8,10 +8,10 @@ from harness.practice.improviser import phrases as say
 from harness.practice.improviser.delegation import LONGEST_TITLE, MOST_AGENTS
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.goals import Delegate, DelegateEach, Task
-from harness.practice.improviser.planning import Ask, Plan
+from harness.practice.improviser.plan_context import Setting, excerpt
+from harness.practice.improviser.plan_recovery import Ask, Plan
 from harness.practice.improviser.results import listed_paths, output_of
-from harness.practice.improviser.setting import Setting, excerpt
-from harness.practice.improviser.values import Call, Exchange, Result
+from harness.practice.improviser.turns import Call, Exchange, Result
 
 _UNFINISHED = re.compile(
     r"\AThe agent did not finish: (?P<reason>.*?)(?:\. (?=This is no answer|Nothing was done)(?P<rest>.*))?\Z",

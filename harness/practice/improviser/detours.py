@@ -8,12 +8,12 @@ plan is given what that brings. The report then says what was lost by it, in the
 from collections.abc import Generator, Iterable, Sequence
 
 from harness.practice.improviser import phrases as say
-from harness.practice.improviser.planning import Ask, Plan, joined_reports
+from harness.practice.improviser.plan_context import Setting, described
+from harness.practice.improviser.plan_recovery import Ask, Plan, joined_reports
 from harness.practice.improviser.results import FileText, file_text
-from harness.practice.improviser.setting import Setting, described
 from harness.practice.improviser.skips import Skip, Way, skip_of
 from harness.practice.improviser.toolset import Ability, NoTool, ToolSet, Wish
-from harness.practice.improviser.values import Call, Exchange, Result
+from harness.practice.improviser.turns import Call, Exchange, Result
 
 ROUNDS_WITHOUT = 8
 """Asks of a plan for which a tool that was skipped is not called again."""

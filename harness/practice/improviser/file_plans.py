@@ -16,7 +16,8 @@ from harness.practice.improviser.goals import (
     SearchText,
 )
 from harness.practice.improviser.outline import classes, functions, headings, opening
-from harness.practice.improviser.planning import Ask, Plan
+from harness.practice.improviser.plan_context import Setting, excerpt, fenced
+from harness.practice.improviser.plan_recovery import Ask, Plan
 from harness.practice.improviser.results import (
     FileText,
     exit_code,
@@ -28,9 +29,8 @@ from harness.practice.improviser.results import (
     not_listed,
     output_of,
 )
-from harness.practice.improviser.setting import Setting, excerpt, fenced
 from harness.practice.improviser.toolset import Ability
-from harness.practice.improviser.values import Call, Result
+from harness.practice.improviser.turns import Call, Result
 
 _ALL_SHOWN = 40
 """A folder with more files is shown with its subfolders counted."""

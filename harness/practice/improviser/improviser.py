@@ -4,18 +4,18 @@ from harness.events import Json
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.arrivals import told
 from harness.practice.improviser.conversation import Conversation, read_request
-from harness.practice.improviser.cutting import remaining, within_limit
 from harness.practice.improviser.delegation_plans import report_of
 from harness.practice.improviser.detours import calls_that_worked, named, with_detours
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.goals import Delegate, DelegateEach, Goal, ReadFile, Talk, Topic
 from harness.practice.improviser.intents import Understanding, understand
-from harness.practice.improviser.planning import Progress, replay
+from harness.practice.improviser.plan_context import Setting, excerpt
+from harness.practice.improviser.plan_recovery import Progress, replay
 from harness.practice.improviser.plans import plan_for
-from harness.practice.improviser.setting import Setting, excerpt
 from harness.practice.improviser.summary import summarise, title_of
 from harness.practice.improviser.toolset import ToolSet, tool_set
-from harness.practice.improviser.values import Call, Exchange, Turn
+from harness.practice.improviser.truncation import remaining, within_limit
+from harness.practice.improviser.turns import Call, Exchange, Turn
 from harness.practice.replies import ScriptedReply
 
 _SAYS_WHO_IT_IS = frozenset({Topic.IDENTITY, Topic.HELP, Topic.NOT_UNDERSTOOD})

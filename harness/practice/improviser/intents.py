@@ -15,7 +15,7 @@ from harness.practice.improviser.goals import Aspect, Goal, ReadFile, SaveReport
 from harness.practice.improviser.quotes import LONGEST_SENTENCE, Quotes, set_apart
 from harness.practice.improviser.table import INTENTS
 from harness.practice.improviser.toolset import ToolSet
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 
 REMEMBERED_TURNS = 30
 """How far back "it" may reach."""

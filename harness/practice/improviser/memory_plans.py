@@ -5,8 +5,8 @@ import re
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.goals import Forget, Recall, Remember
-from harness.practice.improviser.planning import Ask, Plan
-from harness.practice.improviser.setting import Setting, fenced
+from harness.practice.improviser.plan_context import Setting, fenced
+from harness.practice.improviser.plan_recovery import Ask, Plan
 
 LONGEST_SUMMARY = 160
 NAME_WORDS = 5

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.practice.improviser.schemas import kinds_of, properties_of, required_of
 from harness.practice.improviser.toolset import Tool
-from harness.practice.improviser.values import Call
+from harness.practice.improviser.turns import Call
 
 
 def call_of(tool: Tool, values: Sequence[tuple[str, str]]) -> Call | None:

@@ -51,9 +51,9 @@ from harness.practice.improviser.goals import (
 )
 from harness.practice.improviser.memory_plans import forget, recall, remember
 from harness.practice.improviser.offers import help_text, refusal
-from harness.practice.improviser.planning import Plan, joined_reports, one_after_another, together
+from harness.practice.improviser.plan_context import Setting
+from harness.practice.improviser.plan_recovery import Plan, joined_reports, one_after_another, together
 from harness.practice.improviser.question_plans import ask_user
-from harness.practice.improviser.setting import Setting
 from harness.practice.improviser.skill_plans import read_skill
 from harness.practice.improviser.toolset import NoTool
 from harness.practice.improviser.web_plans import fetch_page, search_web

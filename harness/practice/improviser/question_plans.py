@@ -5,8 +5,8 @@ import re
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.goals import AskUser
-from harness.practice.improviser.planning import Ask, Plan
-from harness.practice.improviser.setting import Setting, excerpt
+from harness.practice.improviser.plan_context import Setting, excerpt
+from harness.practice.improviser.plan_recovery import Ask, Plan
 
 _ANSWER = re.compile(r"\A[^:\n]+: (?P<answer>.+)\Z", re.DOTALL)
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from harness.practice.improviser.values import Result
+from harness.practice.improviser.turns import Result
 
 _NUMBERED = re.compile(r"^\s*(?P<number>\d+)(?:\t|→|\s?\|\s?|: ?)(?P<text>.*)$")
 _NOTE = re.compile(

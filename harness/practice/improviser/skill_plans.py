@@ -3,8 +3,8 @@
 from harness.practice.improviser import phrases as say
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.goals import ReadSkill
-from harness.practice.improviser.planning import Ask, Plan
-from harness.practice.improviser.setting import Setting, fenced
+from harness.practice.improviser.plan_context import Setting, fenced
+from harness.practice.improviser.plan_recovery import Ask, Plan
 
 
 def read_skill(setting: Setting, goal: ReadSkill) -> Plan:

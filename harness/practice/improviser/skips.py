@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from harness.practice.improviser.values import Result
+from harness.practice.improviser.turns import Result
 
 _HEAD = re.compile(r"\A(?P<tool>\S+) was not run: (?P<why>.*?)\.?(?:\nWays round\b|\Z)", re.DOTALL)
 _WAY = re.compile(r"^\d+\. (?P<tool>[\w.-]+): (?P<method>.*) \(loses: (?P<degradation>.*)\)$", re.MULTILINE)

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 
 from harness.practice.improviser.conversation import Conversation
+from harness.practice.improviser.plan_context import described
 from harness.practice.improviser.quotes import unwrapped
-from harness.practice.improviser.setting import described
 from harness.practice.improviser.summary_form import form_turn, paths_of
-from harness.practice.improviser.values import Exchange, Turn
+from harness.practice.improviser.turns import Exchange, Turn
 from harness.practice.user_text import HEADING
 
 _CHARACTERS_A_TOKEN = 3

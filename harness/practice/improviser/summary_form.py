@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harness.practice.improviser.values import Arrival, Call, Exchange, Result, Turn
+from harness.practice.improviser.turns import Arrival, Call, Exchange, Result, Turn
 from harness.practice.user_text import HEADING
 
 _REQUEST = re.compile(r"^### Request \d+ \((answered|in progress)\)$")

@@ -8,7 +8,7 @@ docs/practice-model.md and the answer to "what can you do?" are made from this t
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from harness.practice.improviser import meanings as means
+from harness.practice.improviser import sentence_goals as means
 from harness.practice.improviser.context import Context
 from harness.practice.improviser.forms import Found
 from harness.practice.improviser.goals import Aspect, Goal, Topic

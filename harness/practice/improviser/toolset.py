@@ -15,7 +15,7 @@ from harness.events import Json
 from harness.practice.improviser import errands, shell_lines
 from harness.practice.improviser.errands import Errand
 from harness.practice.improviser.schemas import fits, properties_of, required_of, smallest
-from harness.practice.improviser.values import Call
+from harness.practice.improviser.turns import Call
 
 
 class Ability(StrEnum):

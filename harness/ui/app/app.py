@@ -15,14 +15,14 @@ from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen
 
+from harness.base.terminal_text import visible
 from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.question import Question
 from harness.ui.app.question_app import QuestionApp
-from harness.ui.app.stage import Stage
+from harness.ui.app.split_view import Stage
 from harness.ui.app.status import Status, StatusLine
-from harness.visible import visible
 
 if TYPE_CHECKING:
     from harness.ui.app.controller import Controller

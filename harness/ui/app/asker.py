@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from textual.content import Content
 
+from harness.base.terminal_text import visible
 from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, QuestionAsked, WaitOffered
 from harness.session import LOOP_CHOICES, Answer, PermissionRequest, UserAnswer, WaitChoice, loop_question
 from harness.ui.app.question import Choice, Question
-from harness.ui.lines import seconds
-from harness.ui.questions import asked_by, free_answer, offered, permission_lines
-from harness.ui.transcript.call_look import detail_content
-from harness.visible import visible
+from harness.ui.lines.events import seconds
+from harness.ui.plain.questions import asked_by, free_answer, offered, permission_lines
+from harness.ui.transcript.call_lines import detail_content
 
 WIDEST = 400
 """Characters of a line of what is asked about; nothing of a command may be out of sight."""

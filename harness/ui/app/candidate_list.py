@@ -7,8 +7,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from harness.base.terminal_text import visible
 from harness.ui.app.completion import Candidate
-from harness.visible import visible
 
 MOST_SHOWN = 12
 """Rows at most; a low screen shows fewer."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import HarnessError, SettingsError
+from harness.base.errors import HarnessError, SettingsError
 from harness.events import (
     BreakerCommand,
     BreakerState,
@@ -27,13 +27,13 @@ from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
 from harness.ui.app.status_facts import status_of
 from harness.ui.app.views import Actions, Views
 from harness.ui.app.workspace_files import WorkspaceFiles
-from harness.ui.command_results import CommandError, Do, GoOn, Leave, Play, Say, ShowList
-from harness.ui.commands import COMMANDS, is_command, leaves, prompt_of, run_command, works_any_time
-from harness.ui.file_commands import file_command_names
-from harness.ui.greeting import greeting
-from harness.ui.line import Line, Tone
-from harness.ui.listing import Groups
+from harness.ui.commands.commands import COMMANDS, is_command, leaves, prompt_of, run_command, works_any_time
+from harness.ui.commands.file_commands import file_command_names
+from harness.ui.commands.results import CommandError, Do, GoOn, Leave, Play, Say, ShowList
+from harness.ui.lines.columns import Groups
+from harness.ui.lines.line import Line, Tone
 from harness.ui.panel.state import Panel, Phase
+from harness.ui.plain.greeting import greeting
 from harness.ui.transcript.entries import Listed, Note
 from harness.ui.turn_queue import Delivery, Ended, Item, TurnLoop, Typed
 

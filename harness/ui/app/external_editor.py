@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 
 FALLBACK = "vi"
 """What is run where neither VISUAL nor EDITOR names an editor, as git does."""

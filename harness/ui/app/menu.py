@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.content import Content
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.terminal_text import visible
 from harness.session import FilesBack, Opening, RewindPoint, Session, SessionSummary
 from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.keys import KeysScreen
@@ -14,10 +15,9 @@ from harness.ui.app.picker import Picker
 from harness.ui.app.question import Choice, Question
 from harness.ui.app.screen_commands import known_theme
 from harness.ui.app.views import Views
-from harness.ui.command_results import CommandError
-from harness.ui.session_list import session_lines
+from harness.ui.commands.results import CommandError
+from harness.ui.commands.session_list import session_lines
 from harness.ui.transcript.entries import Answer
-from harness.visible import visible
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp

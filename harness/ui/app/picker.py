@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from harness.base.terminal_text import visible
 from harness.ui.question_focus import GRACE_S
-from harness.visible import visible
 
 
 class Picker(ModalScreen[int | None]):

@@ -15,15 +15,15 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
+from harness.base.threads import in_thread
 from harness.media.mentions import pasted_paths
-from harness.threads import in_thread
 from harness.ui.app.candidate_list import CandidateList
 from harness.ui.app.clipboard_image import ClipboardError, clipboard_image
-from harness.ui.app.completing import Completing
 from harness.ui.app.completion import Candidate, Completer
+from harness.ui.app.completion_list import Completing
 from harness.ui.app.external_editor import EditorError, edited
 from harness.ui.app.history_walk import HistoryWalk, matching
-from harness.ui.app.pasting import Pastes, about_file, cleaned, files_at
+from harness.ui.app.pastes import Pastes, about_file, cleaned, files_at
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.prompt_mode import SIGNS, PromptMode, mode_of, submitted
 from harness.ui.app.prompt_text import PromptText

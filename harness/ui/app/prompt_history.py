@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.regular_file import read_regular
+from harness.base.regular_file import read_regular
 
 MOST_PROMPTS = 1_000
 """Prompts that are kept."""

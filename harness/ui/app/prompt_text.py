@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
-from harness.ui.app.pasting import cleaned
+from harness.ui.app.pastes import cleaned
 
 LEFT_TO_THE_APP = frozenset({"ctrl+c", "super+c", "ctrl+d", "ctrl+z", "f6", "f7", "pageup", "pagedown"})
 """Keys that a text area would take and that mean something else in this program."""

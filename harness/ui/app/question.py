@@ -14,8 +14,8 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from harness.base.terminal_text import visible
 from harness.ui.question_focus import Key as Meaning
-from harness.visible import visible
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
 OPEN_ESCAPE = "↑↓ Enter, a number or a letter   Esc: no answer   Tab: back to the prompt"

@@ -1,4 +1,4 @@
-"""Slash commands that need a screen; all others are those of `harness.ui.commands`."""
+"""Slash commands that need a screen; all others are those of `harness.ui.commands.commands`."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from harness.ui.command_results import CommandError
+from harness.ui.commands.results import CommandError
 
 
 class ScreenActions(Protocol):

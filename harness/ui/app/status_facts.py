@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from harness.session import Session
 from harness.settings.fields import PRACTICE_MODEL
 from harness.ui.app.status import Status
-from harness.ui.lines import dollars, priced
+from harness.ui.lines.events import dollars, priced
+from harness.ui.lines.plan import how_far, in_progress, is_open
 from harness.ui.panel.layout import cell, flat
 from harness.ui.panel.state import Panel
-from harness.ui.plan_lines import how_far, in_progress, is_open
 
 MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
 """Permission modes in two words."""

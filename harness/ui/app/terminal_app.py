@@ -12,7 +12,7 @@ from textual.screen import Screen
 from harness.ui.app.column_screen import ColumnScreen
 from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.readable_colours import ReadableColours
-from harness.ui.app.stage import BREAKPOINTS, STAGE_CSS, Stage
+from harness.ui.app.split_view import BREAKPOINTS, STAGE_CSS, Stage
 from harness.ui.app.terminal_driver import TerminalDriver
 
 HEEDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)

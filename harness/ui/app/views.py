@@ -7,16 +7,16 @@ from math import ceil
 from textual.content import Content
 
 from harness.events import Event
-from harness.ui.app.entry_drawing import EntryDrawing
-from harness.ui.app.refreshing import HasTimers, Refreshing
-from harness.ui.app.stage import Stage
-from harness.ui.panel.drawing import is_calm, panel_content
-from harness.ui.panel.folding import PanelFold
+from harness.ui.app.entry_view import EntryDrawing
+from harness.ui.app.redraw import HasTimers, Refreshing
+from harness.ui.app.split_view import Stage
+from harness.ui.panel.fold import PanelFold
+from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Panel, Phase
 from harness.ui.panel.timeline import next_incident
-from harness.ui.panel.working_lines import changes_in
+from harness.ui.panel.work_lines import changes_in
 from harness.ui.transcript.entries import Entry, Shown
-from harness.ui.transcript.folding import Transcript
+from harness.ui.transcript.fold import Transcript
 
 Actions = Sequence[tuple[str, str]]
 """Keys and what they do now."""

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from harness.threads import in_thread
+from harness.base.threads import in_thread
 
 KNOWN_FOR_S = 5.0
 """Seconds after which the files are read again, at the next time somebody asks."""

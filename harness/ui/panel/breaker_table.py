@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.clock import time_of_day
+from harness.base.clock import time_of_day
 from harness.events import BreakerState, HealthRow, Route
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, plural, wrapped
 from harness.ui.panel.short_names import in_cells

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from harness.visible import visible
+from harness.base.terminal_text import visible
 
 LABEL = 8
 """Columns of the label of a line."""

@@ -6,9 +6,9 @@ from textual.content import Content
 
 from harness.events import Intervened, Rung
 from harness.session import RUNGS, described
-from harness.ui.escape_lines import ANSWERS, in_circles
-from harness.ui.panel.circling import Circle, Circling
+from harness.ui.lines.loops import ANSWERS, in_circles
 from harness.ui.panel.layout import QUIET, TROUBLE, Lines, flat, flowing, headed, labelled, wrapped
+from harness.ui.panel.loop_fold import Circle, Circling
 from harness.ui.panel.state import Panel
 
 MOST_NEXT_STEPS = 3

@@ -6,9 +6,9 @@ from math import ceil
 from textual.content import Content
 from textual.style import Style
 
-from harness.clock import time_of_day
+from harness.base.clock import time_of_day
 from harness.events import PermissionAsked, QuestionAsked, TransitionCode, Usage
-from harness.ui.lines import seconds
+from harness.ui.lines.events import seconds
 from harness.ui.panel.layout import (
     BAD,
     KEY,

@@ -30,9 +30,9 @@ from harness.events import (
     Usage,
     WaitOffered,
 )
-from harness.ui.line import Line
-from harness.ui.panel.circling import Circling
-from harness.ui.panel.working import AgentView, CommandView, GateView
+from harness.ui.lines.line import Line
+from harness.ui.panel.loop_fold import Circling
+from harness.ui.panel.work_fold import AgentView, CommandView, GateView
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 NO_LOOPS = Circling()

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from harness.events import CascadeChanged, CascadePhase, FailureCharged
+from harness.ui.lines.plan import how_far, in_progress
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, bar, flat, headed, labelled, plural, wrapped
 from harness.ui.panel.state import Panel
-from harness.ui.plan_lines import how_far, in_progress
 
 MOST_FAILURES = 4
 MOST_NEXT_STEPS = 3

@@ -23,7 +23,7 @@ from harness.events import (
     WorkAdmitted,
     key_of,
 )
-from harness.ui.agent_tasks import AgentTasks
+from harness.ui.lines.agent_tasks import AgentTasks
 from harness.ui.transcript.entries import Call, Entry
 
 LONGEST_SUMMARY = 500

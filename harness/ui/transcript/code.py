@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from textual.content import Content
 
-from harness.ui.transcript.lines import DIFF_STYLES
+from harness.ui.transcript.wrap import DIFF_STYLES
 
 MOST_CHARACTERS = 10_000
 """Code up to this length is coloured."""

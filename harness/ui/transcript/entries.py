@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from harness.events import Dispatch, PauseReport, Route, StuckReported, ToolOutcome, TurnEnded
-from harness.ui.line import Line
-from harness.ui.listing import Groups
+from harness.ui.lines.columns import Groups
+from harness.ui.lines.line import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from markdown_it.token import Token
 from rich.cells import cell_len
 from textual.content import Content, Span
 
-from harness.visible import visible
+from harness.base.terminal_text import visible
 
 MOST_CHARACTERS = 20_000
 """Longer texts are shown as they are."""

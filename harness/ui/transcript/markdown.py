@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from textual.content import Content
 
+from harness.base.terminal_text import visible
 from harness.ui.transcript.blocks import block_content, is_closed, plain_content
-from harness.visible import visible
 
 LARGEST_BLOCK = 40_000
 """Characters of one block that are looked into; more is code in parts, or shown as it is."""

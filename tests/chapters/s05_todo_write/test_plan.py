@@ -1,7 +1,7 @@
 """The hook of s05, and what its demo says of the new history."""
 
 from chapters.s05_todo_write.demo import holding_to_it, written
-from harness.conversation import Conversation, ignore
+from harness.engine.conversation import Conversation, ignore
 from harness.events import HookPoint, ItemStatus, PlanChanged, PlanItem
 from harness.hooks import HookAnswer, HookCall
 

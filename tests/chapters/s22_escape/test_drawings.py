@@ -1,8 +1,8 @@
 """The drawings of s22 say what the detector finds."""
 
 from chapters.s22_escape.drawings import NUMBERS, RUNGS, WORDS, ladder, rows
-from harness.escape.tail import Tail
 from harness.events import Rung
+from harness.policies.loops.tail import Tail
 
 
 def test_each_row_becomes_a_loop_at_its_last_step() -> None:

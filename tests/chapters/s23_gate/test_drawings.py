@@ -3,7 +3,7 @@
 from typing import get_args, get_origin, get_type_hints
 
 from chapters.s23_gate.drawings import OUTCOMES, outcomes
-from harness.gate.admission import Admission
+from harness.policies.admission.admission import Admission
 
 
 def test_every_answer_of_the_gate_is_an_outcome() -> None:

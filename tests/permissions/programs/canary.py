@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
-from harness.permissions.shell.reading import read_line
+from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.words import Unreadable, Word, WordKind
 
 LINES = int(os.environ.get("HARNESS_TEST_LINES", "300"))

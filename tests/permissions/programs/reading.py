@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from harness.permissions.programs import PROGRAMS, Parsed, Role, parse
-from harness.permissions.shell.reading import read_line
+from harness.permissions.shell.parser import read_line
 
 
 def parsed(line: str) -> Parsed | None:

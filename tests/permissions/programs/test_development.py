@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.programs import PROGRAMS
 from tests.permissions.programs.reading import found, looks, parsed, run, state, uses
 

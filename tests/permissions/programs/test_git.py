@@ -14,14 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.git_safety import safe_environment
-from harness.permissions.names import names
+from harness.permissions.name_sets import names
 from harness.permissions.needs import NeedKind, needs_of
 from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
 from harness.permissions.programs.git import Listing, listing_of
-from harness.permissions.shell.reading import read_line
+from harness.permissions.protected_places import Surroundings
+from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.words import Unreadable, Word, WordKind
-from harness.permissions.surroundings import Surroundings
+from harness.processes.git_safety import safe_environment
 from tests.permissions.test_verdicts import bash
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.permissions.programs import Role
 from harness.permissions.programs.find import FindSearch, search_of
-from harness.permissions.shell.reading import read_line
+from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.words import Word
 from tests.permissions.programs.canary import LINES, SEED, Canary, installed, parsed_line
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.shell_fuzz import Case, executed, prepared
-from harness.permissions.shell.through import runs_of
+from harness.permissions.shell.runs import runs_of
 
 pytestmark = pytest.mark.skipif(not (shutil.which("bash") and shutil.which("dash")), reason="needs bash and dash")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.events import ArrivalKind, Arrived, CommandEnd, Json
-from harness.model.arrivals import arrivals_text
+from harness.model.notification_texts import arrivals_text
 from harness.practice.improviser.goals import (
     Goal,
     ListBackground,
@@ -18,9 +18,9 @@ from harness.practice.improviser.goals import (
 )
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
-from harness.tools.background import CommandRow, CommandState, CommandText, background_tools
-from harness.tools.shell import bash_tool
+from harness.practice.improviser.turns import Turn
+from harness.tools.background_commands import CommandRow, CommandState, CommandText, background_tools
+from harness.tools.bash import bash_tool
 from harness.tools.toolbox import standard_tools
 from tests.practice.improviser.driver import Conversation, text_of
 

@@ -10,7 +10,7 @@ from harness.practice.improviser.delegation import MOST_AGENTS
 from harness.practice.improviser.goals import CreateFile, Delegate, DelegateEach, Goal, ReadFile, SearchText, Task
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 from harness.tools.tool import Tool, ToolError, tool
 from harness.tools.toolbox import standard_tools
 from tests.practice.improviser.driver import Conversation

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent import Agent
-from harness.breakers import wording
-from harness.breakers.decisions import Pause, Ticket
-from harness.conversation import Conversation
+from harness.engine.conversation import Conversation
+from harness.engine.permissions.asker import Asker, Nobody
 from harness.events import (
     BreakerCommand,
     Dispatch,
@@ -24,11 +23,12 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
 )
-from harness.executor.asker import Asker, Nobody
 from harness.permissions import Answer, PermissionRequest
+from harness.policies.breakers import messages
+from harness.policies.breakers.decisions import Pause, Ticket
 from harness.practice.improviser import Improviser
 from harness.practice.improviser.skips import Way, skip_of
-from harness.practice.improviser.values import Result
+from harness.practice.improviser.turns import Result
 from harness.practice.replies import Text, ToolUse
 from harness.practice.server import PracticeServer
 from harness.tools.tool import Tool, tool
@@ -326,7 +326,7 @@ def test_where_a_client_asks_on_after_a_pause_it_says_where_it_stands(prompt: st
     asked = [{"type": "tool_use", "id": call.name, "name": call.name, "input": call.input} for call in calls]
     answered = [
         {"type": "tool_result", "tool_use_id": "read_file", "content": "     1\tone"},
-        {"type": "tool_result", "tool_use_id": "grep", "content": wording.paused(PAUSE), "is_error": True},
+        {"type": "tool_result", "tool_use_id": "grep", "content": messages.paused(PAUSE), "is_error": True},
     ]
     request["messages"] += [{"role": "assistant", "content": asked}, {"role": "user", "content": answered}]
     reply = Improviser().answer(request)

@@ -24,7 +24,7 @@ from harness.practice.improviser.goals import (
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.language import Language, language_of
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 
 READ_A, READ_B = ReadFile("A.md", Aspect.SUMMARY), ReadFile("B.md", Aspect.SUMMARY)
 HELLO_SH = "#!/usr/bin/env bash\nprintf '%s\\n' hi\n"

@@ -10,9 +10,9 @@ from harness.events import Json
 from harness.model import prompt
 from harness.practice.improviser import Improviser, phrases
 from harness.practice.improviser.conversation import read_request
-from harness.practice.improviser.cutting import remaining
 from harness.practice.improviser.summary_form import form_turn, parse_summary
-from harness.practice.improviser.values import Call, Exchange, Result, Turn
+from harness.practice.improviser.truncation import remaining
+from harness.practice.improviser.turns import Call, Exchange, Result, Turn
 from harness.practice.user_text import HEADING
 from tests.practice.improviser.driver import Conversation, calls_of, text_of
 

@@ -4,9 +4,9 @@ import pytest
 
 from harness.events import ArrivalKind, Arrived, PlanItem
 from harness.model import hook_texts, plan_texts, prompt
-from harness.model.arrivals import arrivals_text
-from harness.permissions.values import Deny
-from harness.practice.improviser.values import Result
+from harness.model.notification_texts import arrivals_text
+from harness.permissions.decision import Deny
+from harness.practice.improviser.turns import Result
 from harness.practice.user_text import HEADING, UserText, kind_of, restated_request, without_reminders
 
 

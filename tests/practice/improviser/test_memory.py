@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from harness.memory import MemoryBook, keeping_tools, recall_tool
-from harness.memory.texts import news
+from harness.memory.prompt_texts import news
 from harness.practice.improviser.goals import Forget, Goal, ListFiles, Recall, Remember
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
 from tests.memory.shelves import store

@@ -10,7 +10,7 @@ from harness.events import QuestionOption
 from harness.practice.improviser.goals import AskUser, Goal, ReadFile
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 from harness.tools.ask_user import ask_user_tool
 from harness.tools.tool import Tool, ToolContext, ToolResult
 from harness.tools.toolbox import Toolbox, standard_tools

@@ -18,7 +18,7 @@ from harness.practice.improviser import Improviser
 from harness.practice.improviser.goals import Changing
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 from harness.practice.server import PracticeServer
 from tests.agent.stage import settings_of
 from tests.practice.improviser.conftest import FILES

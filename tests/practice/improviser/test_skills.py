@@ -7,7 +7,7 @@ import pytest
 from harness.practice.improviser.goals import Goal, ListFiles, ReadSkill
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 from harness.skills import Origin, Place, SkillBook, framed, skill_tool
 from harness.tools.toolbox import Toolbox, standard_tools
 from tests.practice.improviser.driver import Conversation

@@ -13,10 +13,10 @@ from harness.practice.improviser.goals import Talk, Topic
 from harness.practice.improviser.intents import understand
 from harness.practice.improviser.language import Language
 from harness.practice.improviser.offers import help_text, refusal
-from harness.practice.improviser.printed import as_markdown
+from harness.practice.improviser.reference_page import as_markdown
 from harness.practice.improviser.table import INTENTS, Intent
 from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.values import Turn
+from harness.practice.improviser.turns import Turn
 
 PAGE = Path(__file__).parents[3] / "docs" / "practice-model.md"
 WEATHER: Json = {
@@ -111,5 +111,5 @@ def test_what_it_says_of_itself_is_the_table(language: Language) -> None:
 
 
 def test_the_page_is_made_from_the_table() -> None:
-    remedy = "write it anew: python -m harness.practice.improviser.printed > docs/practice-model.md"
+    remedy = "write it anew: python -m harness.practice.improviser.reference_page > docs/practice-model.md"
     assert PAGE.read_text(encoding="utf-8").rstrip() == as_markdown().rstrip(), remedy

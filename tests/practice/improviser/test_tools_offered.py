@@ -7,7 +7,7 @@ import pytest
 
 from harness.practice.improviser import Improviser
 from harness.practice.improviser.toolset import Ability, tool_set
-from harness.tools.shell import bash_tool
+from harness.tools.bash import bash_tool
 from harness.tools.tool import Tool, tool
 from harness.tools.toolbox import Toolbox, standard_tools
 from tests.practice.improviser.driver import Conversation, calls_of, text_of

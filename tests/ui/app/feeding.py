@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
-from harness.following import Followed
+from harness.journal.follow import Followed
 
 
 class Feed:
@@ -21,7 +21,7 @@ class Feed:
         self._coming.put_nowait(one)
 
     async def followed(self) -> AsyncGenerator[Followed, None]:
-        """As `harness.following.follow` gives it; never ends by itself."""
+        """As `harness.journal.follow.follow` gives it; never ends by itself."""
         try:
             while True:
                 yield await self._coming.get()

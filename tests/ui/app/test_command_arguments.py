@@ -12,7 +12,7 @@ from harness.session import Nobody, Session, open_session
 from harness.ui.app.command_candidates import command_candidates
 from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.screen_commands import SCREEN_COMMANDS
-from harness.ui.commands import COMMANDS
+from harness.ui.commands.commands import COMMANDS
 from tests.agent.stage import calls, played, says, settings_of
 from tests.agent.test_agents import hired, task
 from tests.memory.shelves import draft

@@ -7,7 +7,7 @@ import pytest
 from harness.session import Nobody, open_session
 from harness.ui.app.command_candidates import command_candidates
 from harness.ui.app.completion import Completer
-from harness.ui.commands import COMMANDS
+from harness.ui.commands.commands import COMMANDS
 from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio

@@ -23,7 +23,7 @@ from harness.ui.app.controller import Controller
 from harness.ui.app.keys import KEYS, KeysScreen
 from harness.ui.app.picker import Picker
 from harness.ui.app.question import OPEN, Question
-from harness.ui.app.stage import Stage
+from harness.ui.app.split_view import Stage
 from tests.agent.stage import calls, fails, says, settings_of
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import settled

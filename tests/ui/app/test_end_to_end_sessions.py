@@ -9,7 +9,7 @@ from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
-RECORDED = Path(__file__).parents[2] / "breakers" / "sessions" / "network-gone.jsonl"
+RECORDED = Path(__file__).parents[2] / "policies" / "breakers" / "sessions" / "network-gone.jsonl"
 TALK = """
 [[reply]]
 text = "The first answer."

@@ -3,9 +3,9 @@
 import pytest
 
 from harness.events import StepStarted
-from harness.following import CaughtUp
+from harness.journal.follow import CaughtUp
 from harness.ui.app.full_panel import FullPanel
-from harness.ui.app.watching import WatchApp
+from harness.ui.app.watch import WatchApp
 from tests.ui.app.feeding import Feed
 from tests.ui.app.screens import settled
 from tests.ui.app.stories import AT_WORK, NAME, STORIES, recorded, story, waits

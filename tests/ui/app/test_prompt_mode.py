@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.ui.app.prompt_mode import PromptMode, mode_of, submitted
-from harness.ui.commands import is_command
+from harness.ui.commands.commands import is_command
 
 
 @pytest.mark.parametrize(

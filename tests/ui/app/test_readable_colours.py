@@ -13,7 +13,7 @@ from textual.theme import BUILTIN_THEMES
 
 from harness.ui.app.chat import Chat
 from harness.ui.app.readable_colours import BACKGROUNDS, LEAST_CONTRAST, TEXTS, contrast, readable
-from harness.ui.app.still import Still
+from harness.ui.app.snapshot import Still
 from harness.ui.transcript.entries import Answer, Listed, Thinking
 from tests.agent.stage import calls, says
 from tests.ui.app.screens import settled

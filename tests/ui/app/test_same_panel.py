@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from harness.events import Event
-from harness.following import CaughtUp, Record, follow
 from harness.journal import read
+from harness.journal.follow import CaughtUp, Record, follow
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Nobody, open_session
-from harness.ui.panel.drawing import panel_content
-from harness.ui.panel.folding import PanelFold
+from harness.ui.panel.fold import PanelFold
+from harness.ui.panel.sections import panel_content
 from harness.ui.panel.state import Panel
-from harness.ui.replaying.player import Player
+from harness.ui.replay.player import Player
 from tests.agent.stage import VirtualClock, settings_of
 from tests.agent.test_anything import IMPATIENT, entry, one_turn, summary
 

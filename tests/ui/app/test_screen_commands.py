@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.ui.app.screen_commands import SCREEN_COMMANDS, known_theme, run_screen_command
-from harness.ui.command_results import CommandError
-from harness.ui.commands import COMMANDS
+from harness.ui.commands.commands import COMMANDS
+from harness.ui.commands.results import CommandError
 
 pytestmark = pytest.mark.anyio
 

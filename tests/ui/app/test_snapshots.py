@@ -13,10 +13,10 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from harness.following import CaughtUp, Followed
+from harness.journal.follow import CaughtUp, Followed
 from harness.session import Record
-from harness.ui.app.still import Still
-from harness.ui.app.watching import WatchApp
+from harness.ui.app.snapshot import Still
+from harness.ui.app.watch import WatchApp
 from tests.ui.app.screens import coloured, settled
 from tests.ui.app.stories import NAME, STORIES, recorded
 

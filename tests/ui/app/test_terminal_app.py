@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.drivers.headless_driver import HeadlessDriver
 
-from harness.ui.app.stage import Stage
+from harness.ui.app.split_view import Stage
 from harness.ui.app.terminal_app import TerminalApp
 
 pytestmark = pytest.mark.anyio

@@ -58,7 +58,7 @@ from harness.events import (
     WorkDropped,
 )
 from harness.journal import read
-from harness.ui.panel.folding import PanelFold
+from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.state import Panel
 from tests.ui import work
 from tests.ui.loops import CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
@@ -67,7 +67,7 @@ from tests.ui.loops import REPORT as STUCK
 NOW = 1_800_000_000.0
 MODEL, OTHER = "claude-sonnet-4-6", "claude-haiku-4-5"
 TOOLS = ("bash", "read_file", "write_file", "edit_file", "glob", "grep", "todo_write")
-SESSIONS = Path(__file__).parents[2] / "breakers" / "sessions"
+SESSIONS = Path(__file__).parents[2] / "policies" / "breakers" / "sessions"
 TIMED_OUT = Failure(FailureCategory.TIMEOUT, "timed out after 30 s")
 BEGINNING: tuple[Event, ...] = (
     SessionStarted("20261121-0806-d4eb95", "1", "/work", MODEL, "https://api", practice=False),

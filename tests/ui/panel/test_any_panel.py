@@ -56,11 +56,11 @@ from harness.events import (
     Usage,
     WaitOffered,
 )
-from harness.ui.line import Line, Tone
-from harness.ui.panel.circling import Circle, Circling
-from harness.ui.panel.drawing import is_calm, panel_content
+from harness.ui.lines.line import Line, Tone
+from harness.ui.panel.loop_fold import Circle, Circling
+from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Mark, ModelView, Panel, Phase
-from harness.ui.panel.working import AgentState, AgentView, CommandState, CommandView, GateView
+from harness.ui.panel.work_fold import AgentState, AgentView, CommandState, CommandView, GateView
 from tests.ui.panel.situations import ALL, NOW
 from tests.whole import WHOLE
 

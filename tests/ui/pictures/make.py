@@ -16,10 +16,10 @@ from pathlib import Path
 from harness.events import AgentEnd, AgentEnded, Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
 from harness.lessons import Progress, lesson
-from harness.ui.app.still import picture
-from harness.ui.learning.screen.app import LessonApp
+from harness.ui.app.snapshot import picture
+from harness.ui.lessons.screen.app import LessonApp
 from tests.ui.app.screens import settled
-from tests.ui.learning.screen.opened import press
+from tests.ui.lessons.screen.opened import press
 from tests.ui.program import ROOT, Place, run
 
 HERE = Path(__file__).parent

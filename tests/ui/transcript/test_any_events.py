@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from harness import events
 from harness.ui.transcript.entries import Answer, Entry, Shown, Thinking
-from harness.ui.transcript.folding import Transcript
-from harness.ui.transcript.look import entry_content
+from harness.ui.transcript.entry_lines import entry_content
+from harness.ui.transcript.fold import Transcript
 from tests.ui import work
 from tests.ui.loops import BACK, FOUND, LEFT, REPORT, took
 

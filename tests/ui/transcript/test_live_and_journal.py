@@ -15,7 +15,7 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Nobody, Opening, open_session
 from harness.ui.transcript.entries import Answer, Call, Entry, Said, Thinking
-from harness.ui.transcript.folding import Transcript
+from harness.ui.transcript.fold import Transcript
 from tests.agent.stage import VirtualClock, played, settings_of
 from tests.agent.test_anything import IMPATIENT, entry, one_turn, summary
 

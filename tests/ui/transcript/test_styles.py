@@ -7,9 +7,9 @@ from textual.css.errors import UnresolvedVariableError
 from textual.widgets import Static
 
 from harness.events import ToolOutcome, TransitionCode, TurnEnded, Usage
-from harness.ui.line import Line, Tone
+from harness.ui.lines.line import Line, Tone
 from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Thinking
-from harness.ui.transcript.look import entry_content
+from harness.ui.transcript.entry_lines import entry_content
 
 pytestmark = pytest.mark.anyio
 

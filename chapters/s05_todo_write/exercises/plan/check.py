@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness.conversation import Conversation, ignore
+from harness.engine.conversation import Conversation, ignore
+from harness.engine.tools.plan_reminder import PlanReminder
 from harness.events import PlanChanged, PlanItem, TurnStarted
-from harness.executor.plan_reminder import PlanReminder
-from harness.tools.planning import PlanArguments
+from harness.tools.todo_write import PlanArguments
 
 HISTORIES, LONGEST = 600, 25
 TEXTS = ("read", "mend", "test it", "test it", " read\n", "test   it", "", "  ", None, 7)

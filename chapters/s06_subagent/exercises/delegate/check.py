@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 from urllib.error import HTTPError
 
+from harness.engine.subagents.reports import report_of
 from harness.events import Message, TransitionCode, TurnEnded, Usage
-from harness.executor.agent_reports import report_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 

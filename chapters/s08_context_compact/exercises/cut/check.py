@@ -6,8 +6,8 @@ from typing import Any
 
 from harness.events import Message
 from harness.model import history
-from harness.recovery.compaction import tail_length
-from harness.recovery.shrinking import joined_end
+from harness.policies.recovery.compaction import tail_length
+from harness.policies.recovery.shrink import joined_end
 
 HISTORIES = 1_500
 Plain = dict[str, Any]

@@ -5,8 +5,8 @@ from pathlib import Path
 from random import Random
 from types import ModuleType
 
+from harness.memory.memory import MOST_FORGOTTEN, Draft, MemoryType, Place
 from harness.memory.store import MemoryStore
-from harness.memory.values import MOST_FORGOTTEN, Draft, MemoryType, Place
 
 MORE = 20
 """How many texts more are written than harness keeps."""

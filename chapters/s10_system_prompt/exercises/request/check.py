@@ -8,8 +8,8 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
+from harness.engine.model.prompt_facts import Facts
 from harness.events import Message
-from harness.executor.facts import Facts
 from harness.model.prompt import Section, system_blocks
 
 SESSIONS = 60

@@ -9,9 +9,9 @@ from typing import Any
 
 from anthropic import APIStatusError, AsyncAnthropic, DefaultAsyncHttpxClient
 
+from harness.policies.recovery.backoff import delay_s
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.recovery.backoff import delay_s
 
 CASES = 500
 ANSWER = '\n[[reply]]\ntext = "At last."\n'

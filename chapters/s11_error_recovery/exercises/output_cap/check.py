@@ -6,8 +6,18 @@ from types import ModuleType
 from typing import Any
 
 from harness.events import CutCall, Reply, ToolCall, TransitionCode
-from harness.recovery import Continue, Decision, RecoveryLimits, Resend, RunTools, Situation, Stop, TurnState, decide
-from harness.recovery.output_cap import cap_for
+from harness.policies.recovery import (
+    Continue,
+    Decision,
+    RecoveryLimits,
+    Resend,
+    RunTools,
+    Situation,
+    Stop,
+    TurnState,
+    decide,
+)
+from harness.policies.recovery.output_cap import cap_for
 
 LARGE, SMALL = 64_000, 4_096
 """What two models can answer at most."""

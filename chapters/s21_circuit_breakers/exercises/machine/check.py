@@ -5,9 +5,9 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.breakers.board import Board
-from harness.breakers.decisions import Finish, Result, Skip, Ticket
 from harness.events import DispatchLimits, Failure, FailureCategory
+from harness.policies.breakers.board import Board
+from harness.policies.breakers.decisions import Finish, Result, Skip, Ticket
 
 TOOL = "grep"
 FOREVER = 1_000_000

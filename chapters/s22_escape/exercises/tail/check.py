@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from random import Random
 from types import ModuleType
 
-from harness.escape.repeats import wanted_runs
-from harness.escape.tail import Tail
+from harness.policies.loops.repeats import wanted_runs
+from harness.policies.loops.tail import Tail
 
 STREAMS, LENGTH = 2_000, 24
 

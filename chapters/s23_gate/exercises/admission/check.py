@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import Any
 
 from harness.events import Ending, GateEvent, WorkDropped, WorkReplaced
-from harness.gate.admission import Admission
-from harness.gate.decisions import Drop, Refuse, Start, Ticket, Wait
+from harness.policies.admission.admission import Admission
+from harness.policies.admission.decisions import Drop, Refuse, Start, Ticket, Wait
 
 KEYS = "abcd"
 HISTORIES, LONGEST = 1_000, 30

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.permissions.shell import Simple, Unreadable
-from harness.permissions.shell.through import base_name, runs_of
+from harness.permissions.shell.runs import base_name, runs_of
 
 ALLOW, ASK, DENY = "allow", "ask", "deny"
 

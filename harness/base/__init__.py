@@ -1,0 +1,1 @@
+"""What every other package may use: errors, the clock, secrets, text from outside, locked files."""

@@ -1,0 +1,137 @@
+"""Make the workspace hold again what a manifest says, and tell what could not be done."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from harness.checkpoints.contents import Contents, ContentsError
+from harness.checkpoints.manifest import IGNORED, Manifest
+from harness.checkpoints.results import Change, ChangeKind
+from harness.checkpoints.scan import Scan, signature
+from harness.tools.tree import Tree
+from harness.tools.workspace import sendable
+
+
+class _NotDoneError(Exception):
+    """Why a path stays as it is."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was done, by path, and what was not, in one line each."""
+
+    written: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    not_undone: list[str] = field(default_factory=list)
+
+    def leave(self, path: str, why: str) -> None:
+        """Note that a path stays as it is."""
+        self.not_undone.append(f"{sendable(path)}: {why}; it stays as it is")
+
+
+def changes(target: Manifest, now: Manifest) -> Iterator[Change]:
+    """What a restore of `target` would undo, by path."""
+    for path, kind in _differences(target, now):
+        if not now.reason(path):
+            yield Change(sendable(path), kind)
+
+
+def restore(target: Manifest, now: Scan, contents: Contents, tree: Tree) -> Outcome:
+    """Undo what changed between `target` and `now`, as far as possible; what is not possible is in the outcome.
+
+    What was left out of either is not touched: of the one nothing is known, and the other could not be brought back.
+    Nor is a path that somebody changes while this runs.
+    """
+    outcome = Outcome()
+    wanted: list[str] = []
+    for path, kind in _differences(target, now.manifest):
+        if reason := now.manifest.reason(path):
+            outcome.leave(path, reason)
+        elif kind is ChangeKind.ADDED:
+            _remove(path, now, tree, outcome)
+        else:
+            wanted.append(path)
+    _write(wanted, target, now, contents, tree, outcome)
+    outcome.not_undone += _never_kept(target, now.manifest)
+    return outcome
+
+
+def _differences(target: Manifest, now: Manifest) -> Iterator[tuple[str, ChangeKind]]:
+    for path in sorted({*target.entries, *now.entries}):
+        before, after = target.entries.get(path), now.entries.get(path)
+        if before is None:
+            if not target.leaves_out(path):
+                yield path, ChangeKind.ADDED
+        elif before != after:
+            yield path, ChangeKind.REMOVED if after is None else ChangeKind.CHANGED
+
+
+def _remove(path: str, now: Scan, tree: Tree, outcome: Outcome) -> None:
+    try:
+        _require_untouched(path, now, tree)
+        tree.remove(path)
+        outcome.removed.append(sendable(path))
+    except (_NotDoneError, OSError) as error:
+        outcome.leave(path, _why(error))
+
+
+def _write(paths: Sequence[str], target: Manifest, now: Scan, contents: Contents, tree: Tree, outcome: Outcome) -> None:
+    same = {path for path in paths if _only_the_mode_differs(path, target, now.manifest)}
+    for path in sorted(same):
+        _put(path, None, target, now, tree, outcome)
+    others = [path for path in paths if path not in same]
+    reading = contents.reading([target.entries[path].content for path in others])
+    for number, path in enumerate(others):
+        try:
+            data = next(reading)
+        except ContentsError as error:
+            for left in others[number:]:
+                outcome.leave(left, f"what it held cannot be read ({error})")
+            return
+        if data is None:
+            outcome.leave(path, "what it held is damaged or gone")
+        else:
+            _put(path, data, target, now, tree, outcome)
+
+
+def _put(path: str, data: bytes | None, target: Manifest, now: Scan, tree: Tree, outcome: Outcome) -> None:
+    entry = target.entries[path]
+    try:
+        _require_untouched(path, now, tree)
+        if data is None:
+            tree.set_mode(path, entry.mode)
+        elif entry.kind == "link":
+            tree.write_link(path, data)
+        else:
+            tree.write(path, data, entry.mode)
+        outcome.written.append(sendable(path))
+    except (_NotDoneError, OSError) as error:
+        outcome.leave(path, _why(error))
+
+
+def _only_the_mode_differs(path: str, target: Manifest, now: Manifest) -> bool:
+    before, after = target.entries[path], now.entries.get(path)
+    return after is not None and (before.kind, before.content) == (after.kind, after.content)
+
+
+def _require_untouched(path: str, now: Scan, tree: Tree) -> None:
+    status = tree.status(path)
+    if status is not None and stat.S_ISDIR(status.st_mode):
+        status = None  # as the scan counts it; a folder makes way only when it is empty
+    if now.seen.get(path) != (None if status is None else signature(status)):
+        raise _NotDoneError("it was changed while this ran")
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+
+
+def _never_kept(target: Manifest, now: Manifest) -> Iterator[str]:
+    if target.beyond is not None:
+        yield f"{sendable(target.beyond)} and all after it, by name: never kept"
+    for path, reason in sorted(target.left_out.items()):
+        if reason != IGNORED:
+            yield f"{sendable(path)}: {reason}; never kept"
+    for path, reason in sorted(now.left_out.items()):
+        if reason == IGNORED and path not in target.left_out and not target.leaves_out(path.rstrip("/")):
+            yield f"{sendable(path)}: {reason}; it stays as it is"

@@ -1,0 +1,1 @@
+"""Commands that outlive the call that started them."""

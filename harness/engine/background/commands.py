@@ -1,0 +1,345 @@
+"""Commands in the background of one session: begun through the gate, watched, told exactly once (lessons s13).
+
+    start ──▶ the gate ──▶ waits its turn ──▶ runs, its output in a file ──▶ CommandEnded, and an arrival for the model
+                                                └── time, size, silence: one look a second at all that run
+
+Each command has a task of its own that carries it from the gate to its end. Whoever wants it to end says so, and its
+own task ends it: so that there is exactly one end, told once, whoever asked for it and however many did.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.base.clock import Clock
+from harness.base.errors import HarnessError
+from harness.base.masking import Masking
+from harness.base.terminal_text import counted
+from harness.engine.background.command import Command
+from harness.engine.background.messages import ended_text, handed_over_text, quiet_text
+from harness.engine.background.monitor import CommandLimits, CommandWatch
+from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
+from harness.engine.inbox import Incoming
+from harness.engine.subagents.admission import Gating
+from harness.engine.subagents.rejection import NotAdmitted
+from harness.events import (
+    ArrivalKind,
+    Arrived,
+    CommandBegun,
+    CommandCreated,
+    CommandEnd,
+    CommandEnded,
+    CommandHandedOver,
+    CommandQuiet,
+    Ending,
+    Event,
+)
+from harness.processes import Finished, Processes
+from harness.tools.background_commands import SHOWN_LINES, CommandRow, CommandState, CommandText, UnknownCommand
+from harness.tools.bash import shell_command, shell_environment
+from harness.tools.tool import RESULT_CHARACTERS
+
+if TYPE_CHECKING:
+    from harness.processes.child import Child
+
+__all__ = ["BackgroundCommands", "CommandLimits", "NotHandedOver"]
+
+
+class NotHandedOver(HarnessError):  # noqa: N818  it says what became of the request
+    """The command cannot be handed over: it has not begun, or is over."""
+
+
+class BackgroundCommands:
+    """The background commands of one session. Implements `harness.tools.background_commands.Background`."""
+
+    def __init__(
+        self,
+        processes: Processes,
+        gating: Gating,
+        incoming: Incoming,
+        emit: Callable[[Event], None],
+        clock: Clock,
+        *,
+        workspace: Path,
+        outputs: Path,
+        limits: CommandLimits | None = None,
+        masking: Masking | None = None,
+    ) -> None:
+        """
+        Args:
+            processes: starts and ends them; closed after this.
+            gating: decides how many run at once; for commands alone, because their ids are its keys.
+            incoming: gets what the model is to be told.
+            emit: records what happens.
+            workspace: the folder they start in.
+            outputs: folder of the session for their output; made when first needed.
+            masking: takes known keys out of that output when it is read and when its command has ended.
+        """
+        self._processes, self._gating, self._incoming = processes, gating, incoming
+        self._emit, self._clock = emit, clock
+        self._workspace, self._outputs = workspace, outputs
+        self._limits = limits or CommandLimits()
+        self._masking = masking or Masking()
+        self._commands: dict[str, Command] = {}
+        self._watch = CommandWatch(self._commands, gating, clock, self._limits, self._report)
+
+    # ── what the tools and the person do ────────────────────────────────────────────────────────
+
+    async def start(
+        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+    ) -> CommandRow:
+        """Begin a command, or let it wait for its turn; returns as soon as it is known which.
+
+        Args:
+            line: the command line, for bash.
+            call_id: the call that asks for it.
+            time_s: seconds it may take from its beginning; None: as set for the session.
+            read_only: it cannot change any file, where the system offers that.
+
+        Cancelled before it returns, the command is ended: nobody would know of it.
+        """
+        command = self._created(line, call_id, self._limits.time_s if time_s is None else time_s, read_only=read_only)
+        command.task = asyncio.create_task(self._carry(command), name=f"command {command.id}")
+        try:
+            await asyncio.sleep(0)  # the task asks the gate before it waits for anything
+            if command.called or command.over:
+                await command.settled.wait()
+        except asyncio.CancelledError:
+            command.tell = False
+            self._order(command, CommandEnd.STOPPED)
+            raise
+        command.answered = True
+        return self._row(command)
+
+    @property
+    def rows(self) -> tuple[CommandRow, ...]:
+        """All commands of the session, the oldest first."""
+        places = self._places()
+        return tuple(command.row(places.get(command.id, 0)) for command in self._commands.values())
+
+    def read(
+        self, id: str, *, lines: int | None = None, from_byte: int | None = None, most: int = RESULT_CHARACTERS
+    ) -> CommandText:
+        """A part of the output, at most `most` characters of it: from a byte on, or the last `lines`.
+
+        Raises `UnknownCommand`; OSError where the file cannot be read.
+        """
+        command = self._known(id)
+        if command.pid is None:  # it has not begun, or never will
+            return CommandText(self._row(command), "", 0, 0)
+        self._mask(command)
+        if from_byte is None:
+            piece = last_lines(command.output, lines or SHOWN_LINES, most)
+        else:
+            piece = read_on(command.output, min(from_byte, size_of(command.output)), most)
+        return CommandText(self._row(command), piece.text, piece.start, piece.end)
+
+    async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
+        """End a command and all its children, and return when they are gone. One that is over stays as it is.
+
+        With `tell` its end arrives for the model like any other. Cancelled, it still ends, and its end arrives.
+        Raises `UnknownCommand`.
+        """
+        command = self._known(id)
+        if command.task is not None and not command.over:
+            if command.ordered is None:
+                command.tell = tell
+            self._order(command, CommandEnd.STOPPED)
+            try:
+                await asyncio.wait({command.task})
+            except asyncio.CancelledError:
+                command.tell = True
+                raise
+        return self._row(command)
+
+    def hand_over(self, id: str) -> CommandRow:
+        """Let a command go on by itself, also when the program ends, without a time limit.
+
+        Raises `UnknownCommand`, and `NotHandedOver` where it does not run.
+        """
+        command = self._known(id)
+        if not command.runs or command.child is None or command.child.ended or command.ordered is not None:
+            raise NotHandedOver(f"{id} does not run, so that it cannot be handed over.")
+        command.child.hand_over()
+        event = CommandHandedOver(id, command.child.pid)
+        command.let_go(self._clock.now())
+        self._watch.rest()
+        self._report(command, event)
+        return self._row(command)
+
+    # ── the session ─────────────────────────────────────────────────────────────────────────────
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Go on where a journal ends. To be called once, after `Incoming.recall` and before anything is started.
+
+        What had begun and not ended is lost, and told so; what had ended without the model being told is told now.
+        """
+        untold: dict[str, CommandEnded | CommandHandedOver] = {}
+        for event in events:
+            match event:
+                case CommandCreated(command=id):
+                    self._commands[id] = Command.recalled(event)
+                case CommandBegun(command=id) if command := self._commands.get(id):
+                    command.begun(event.pid, at=0.0)
+                case CommandHandedOver(command=id) if command := self._commands.get(id):
+                    command.let_go(at=0.0)
+                    untold[id] = event
+                case CommandEnded(command=id) if command := self._commands.get(id):
+                    command.close(event, at=0.0)
+                    if not event.told:
+                        untold[id] = event
+                case Arrived(kind=ArrivalKind.COMMAND_ENDED, source=source):
+                    untold.pop(source, None)
+        for id, event in untold.items():
+            self._tell(self._commands[id], event)
+        for command in self._commands.values():
+            if not command.over:
+                self._close(command, CommandEnd.LOST, None)
+
+    async def aclose(self) -> None:
+        """End all that runs and take back all that waits; returns when the last process is gone.
+
+        To be called before the gate and the processes are closed, while events are still kept. The ends arrive, so
+        that the model is told of them when the session is gone on with.
+        """
+        tasks = {command.task for command in self._commands.values() if command.task and not command.task.done()}
+        for command in self._commands.values():
+            if not command.over:
+                self._order(command, CommandEnd.SHUT_DOWN)
+        await self._watch.aclose()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    # ── one command ─────────────────────────────────────────────────────────────────────────────
+
+    def _created(self, line: str, call_id: str, time_s: float, *, read_only: bool) -> Command:
+        id = f"b{len(self._commands) + 1}"
+        command = Command(id, line, self._outputs / f"{id}.out", time_s, read_only, since=self._clock.now())
+        self._commands[id] = command
+        self._emit(CommandCreated(id, call_id, line, str(command.output), time_s))
+        return command
+
+    async def _carry(self, command: Command) -> None:
+        """From the gate to the end of the last process."""
+        try:
+            finished = await self._gating.run(command.id, partial(self._run, command), partial(_judged, command))
+        except NotAdmitted as error:
+            self._close(command, command.ordered or CommandEnd.NOT_STARTED, None, "" if command.ordered else str(error))
+        except (OSError, ValueError) as error:  # no such folder, no room for a process; a null byte in the line
+            self._close(command, CommandEnd.NOT_STARTED, None, str(error))
+        else:
+            if finished is not None:
+                self._close(command, command.ordered or CommandEnd.EXITED, finished, command.reason)
+        finally:
+            self._gating.end(command.id)
+
+    async def _run(self, command: Command) -> Finished | None:
+        """The whole life of its processes; None: it was handed over."""
+        command.called = True
+        child = await self._processes.start(
+            shell_command(command.line),
+            cwd=self._workspace,
+            environment=shell_environment(os.environ, only_looks=command.read_only),
+            output=command.output,
+            read_only=command.read_only,
+        )
+        command.child = child
+        command.begun(child.pid, self._clock.now())
+        self._emit(CommandBegun(command.id, child.pid))
+        self._watch.keep()
+        exited = asyncio.ensure_future(child.wait())
+        changed = asyncio.ensure_future(command.changed.wait())
+        try:
+            await asyncio.wait({exited, changed}, return_when=asyncio.FIRST_COMPLETED)
+            if command.state is CommandState.HANDED_OVER:
+                return None
+            if not child.ended:
+                return await child.end()
+            command.ordered = None  # it was faster
+            return await self._without_children(command, child, await exited)
+        finally:
+            exited.cancel()
+            changed.cancel()
+
+    async def _without_children(self, command: Command, child: "Child", finished: Finished) -> Finished:
+        """What a command leaves behind ends with it: its slot at the gate is free only then."""
+        if not finished.left:
+            return finished
+        command.reason = f"{counted(len(finished.left), 'process', 'processes')} of it lived on and had to be ended"
+        return await child.end()
+
+    def _order(self, command: Command, end: CommandEnd) -> None:
+        command.order(end)
+        if not command.called:
+            self._gating.end(command.id)
+
+    def _close(self, command: Command, end: CommandEnd, finished: Finished | None, reason: str = "") -> None:
+        """It is over: say so, and let the model know."""
+        now, limits = self._clock.now(), self._limits
+        if end is CommandEnd.NOT_STARTED and not command.answered:
+            command.tell = False
+        if end is CommandEnd.TOO_LONG:
+            cut_to(command.output, limits.output_bytes)
+        self._mask(command)
+        event = CommandEnded(
+            command.id,
+            end,
+            finished.exit_code if finished else None,
+            now - command.since if command.runs and command.task else 0.0,
+            size_of(command.output),
+            end_of(command.output, SHOWN_LINES, limits.tail_characters),
+            reason,
+            forced=finished is not None and finished.forced,
+            left=tuple(f"{process.name} ({process.pid})" for process in finished.left) if finished else (),
+            told=not command.tell,
+        )
+        command.close(event, now)
+        self._watch.rest()
+        self._emit(event)
+        if command.tell:
+            self._tell(command, event)
+
+    def _mask(self, command: Command) -> None:
+        command.masked_to = self._masking.file(command.output, command.masked_to)
+
+    def _report(self, command: Command, event: CommandHandedOver | CommandQuiet) -> None:
+        self._emit(event)
+        self._tell(command, event)
+
+    def _tell(self, command: Command, event: CommandEnded | CommandHandedOver | CommandQuiet) -> None:
+        """Let the model know, once the event is kept."""
+        kind, output = ArrivalKind.COMMAND_ENDED, command.output
+        match event:
+            case CommandEnded():
+                text = ended_text(event, command.line, output, command.time_s, self._limits.output_bytes)
+            case CommandHandedOver(pid=pid):
+                text = handed_over_text(command.id, command.line, pid, output)
+            case CommandQuiet():
+                kind, text = ArrivalKind.COMMAND_QUIET, quiet_text(event, command.line)
+        self._incoming.arrive(kind, command.id, text)
+
+    # ── what is known ───────────────────────────────────────────────────────────────────────────
+
+    def _known(self, id: str) -> Command:
+        if (command := self._commands.get(id)) is not None:
+            return command
+        known = ", ".join(self._commands)
+        raise UnknownCommand(
+            f"There is no command {id!r} in the background; " + (f"there are {known}." if known else "there are none.")
+        )
+
+    def _places(self) -> dict[str, int]:
+        status = self._gating.status
+        return {key: place for place, key in enumerate((*status.queued, *status.dirty))}
+
+    def _row(self, command: Command) -> CommandRow:
+        return command.row(self._places().get(command.id, 0))
+
+
+def _judged(command: Command, finished: Finished | None) -> Ending:
+    if command.ordered in (CommandEnd.STOPPED, CommandEnd.SHUT_DOWN):
+        return Ending.CANCELLED
+    return Ending.SUCCEEDED if finished is None or finished.exit_code == 0 else Ending.FAILED

@@ -1,0 +1,1 @@
+"""Makes a history shorter: old results, a summary, or a cut."""

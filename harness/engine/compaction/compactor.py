@@ -1,0 +1,267 @@
+"""Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from harness.base.clock import Clock
+from harness.engine.compaction.summarizer import Summarising
+from harness.engine.compaction.tool_results import WholeResults
+from harness.engine.conversation import Conversation
+from harness.engine.model.calls import ModelCalls
+from harness.engine.signals import Signals
+from harness.events import Block, CompactionEnded, CompactionStarted, Message
+from harness.model import history, plan_texts, prompt
+from harness.policies.recovery import RecoveryLimits, TurnState
+from harness.policies.recovery.compaction import TAIL_SHARE, TAIL_TOKENS, CompactionHealth, tail_length
+from harness.policies.recovery.shrink import Round, drainable, joined_end, middle_cut, shrink
+from harness.processes import Processes
+from harness.tools.read_file import ReadFileArguments
+from harness.tools.tool import ToolContext
+from harness.tools.toolbox import Toolbox
+from harness.tools.workspace import Workspace
+
+Trigger = Literal["reactive", "auto", "manual"]
+REQUEST_CHARACTERS = 8_000
+"""The newest request of the person stays verbatim up to this length."""
+REPEATED = "The person's latest request, word for word:\n\n"
+"""Stands before it in a history that was shortened."""
+SUMMARISED = prompt.summary_message("").partition("<summary>")[0]
+"""How the first message after a summary begins."""
+RESTORED_FILES = 5
+FILE_TOKENS = 5_000
+FILES_TOKENS = 50_000
+FILE_S = 10.0
+"""Seconds for reading one of them."""
+FILES_SHARE = 0.1
+"""Share of the window for files that are read again after a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """How a compaction went."""
+
+    state: TurnState
+    """Retries of the summary count in the turn."""
+    health: CompactionHealth
+    interrupted: bool = False
+
+
+class Shortening:
+    """Shortens one conversation."""
+
+    def __init__(
+        self,
+        calls: ModelCalls,
+        conversation: Conversation,
+        toolbox: Toolbox,
+        clock: Clock,
+        *,
+        workspace: Path,
+        outputs: Path,
+        processes: Processes,
+    ) -> None:
+        self._calls = calls
+        self._conversation = conversation
+        self._toolbox = toolbox
+        self._workspace = workspace
+        self._outputs = outputs
+        self._processes = processes
+        self._whole = WholeResults(lambda call_id: self._context(call_id).output_file)
+        self._summaries = Summarising(calls, conversation, clock)
+
+    # ── draining ────────────────────────────────────────────────────────────────────────────────
+
+    def drain(self, model: str, tokens: int, trigger: Trigger) -> None:
+        """Shorten old tool results, oldest first, until `tokens` are saved; the whole texts go to disk."""
+        messages = list(self._conversation.messages)
+        before = self._calls.estimate(model, messages)
+        self._conversation.emit(CompactionStarted(trigger, before))
+        places = {
+            block["tool_use_id"]: at
+            for at, message in enumerate(messages)
+            for block in message.content
+            if block.get("type") == "tool_result"
+        }
+        ids: list[str] = []
+        saved = 0
+        for call_id in drainable(history.rounds(messages)):
+            if saved >= tokens:
+                break
+            at = places[call_id]
+            if (shorter := self._whole.drained(messages[at], call_id)) is not None:
+                saved += self._calls.saved(model, messages[at], shorter)
+                messages[at] = shorter
+                ids.append(call_id)
+        if ids:
+            self._replace(history.repaired(history.without_thinking(messages)).messages, "truncation")
+            after, detail = self._calls.estimate(model, self._conversation.messages), "their whole text is on disk"
+        else:
+            after, detail = before, "old tool results could not be kept on disk, so they stay"
+        ended = CompactionEnded("truncation", before, after, succeeded=bool(ids), detail=detail, drained=tuple(ids))
+        self._conversation.emit(ended)
+
+    # ── compaction ──────────────────────────────────────────────────────────────────────────────
+
+    async def compact(
+        self,
+        state: TurnState,
+        health: CompactionHealth,
+        limits: RecoveryLimits,
+        signals: Signals,
+        *,
+        trigger: Trigger,
+        refused: int | None = None,
+        limit: int | None = None,
+        focus: str = "",
+    ) -> Shortened:
+        """Replace the history by a summary and its newest rounds.
+
+        When no summary can be had, an overflow is ended by a cut. Otherwise, and where nothing would be gained,
+        the history stays as it is: it is never given up for less than it has to be.
+
+        Args:
+            refused: size of the refused prompt where the server named it, in its own count.
+            limit: the limit that was passed, in the same count.
+            focus: what the person wants the summary to pay attention to.
+        """
+        before = self._conversation.messages
+        situation = self._calls.situation(state.model)
+        size = situation.prompt_tokens
+        self._conversation.emit(CompactionStarted(trigger, size))
+        window = limit or situation.window
+        summary = await self._summaries.ask(state, limits, signals, window, refused, focus)
+        state = summary.state
+        if signals.interrupt.is_set():
+            self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
+            return Shortened(state, health, interrupted=True)
+        must_fit = trigger == "reactive" or summary.too_long
+        method: Literal["summary", "truncation"] = "summary"
+        messages: tuple[Message, ...] = before
+        if summary.text is not None:
+            messages = await self._restart(before, summary.text, min(window, size))
+        elif must_fit:
+            messages, method = self._cut(before, window, size), "truncation"
+        messages = history.repaired(messages).messages
+        after = self._calls.estimate(state.model, messages)
+        if after < size or must_fit:
+            self._replace(messages, "compaction" if method == "summary" else "truncation")
+            detail = summary.how
+        else:
+            why = summary.how if summary.text is None else "the summary would be no shorter"
+            after, detail = size, f"{why}; the history stays as it is"
+        done = summary.text is not None and (after < size or must_fit)
+        if trigger != "manual":
+            health = health.ended(size, after) if summary.text is not None else health.failed()
+        elif done:
+            health = health.rearmed()
+        self._conversation.emit(CompactionEnded(method, size, after, done, detail))
+        return Shortened(state, health)
+
+    async def _restart(self, before: Sequence[Message], summary: str, room: int) -> tuple[Message, ...]:
+        """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
+        tail_budget = min(TAIL_TOKENS, int(room * TAIL_SHARE))
+        rounds = joined_end(history.rounds(history.without_thinking(history.without_server_tools(before))))
+        sizes = [sum(self._calls.count(message) for message in group) for group in rounds]
+        kept = min(tail_length(sizes, tail_budget), len(rounds) - 1)
+        older, tail = rounds[: len(rounds) - kept], rounds[len(rounds) - kept :]
+        if not tail and rounds[-1][-1].role == "user":
+            older, tail = _before_last_reply(rounds[-1])
+        tail = self._whole.recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
+        blocks: list[Block] = [_text(prompt.summary_message(summary))]
+        if request := _newest_request(older):
+            blocks.append(_text(REPEATED + request))
+        blocks.extend(self._plan())
+        blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(room * FILES_SHARE)))])
+        return (Message("user", tuple(blocks)), *(message for group in tail for message in group))
+
+    async def _files(self, older: Sequence[Round], budget: int) -> AsyncIterator[str]:
+        """The files that were read or written last, read again."""
+        reader = self._toolbox.get("read_file")
+        if reader is None or reader.arguments is not ReadFileArguments:
+            return  # one of somebody else's making is run for the model only, and where it is allowed
+        context = self._context("restored")
+        for path in _files_in_use(older)[:RESTORED_FILES]:
+            try:
+                async with asyncio.timeout(FILE_S):
+                    result = await reader.run(context, reader.parse({"path": path}))
+            except TimeoutError:  # the disk does not answer: the summary has to do without this file
+                continue
+            text = f"{path} as it is now:\n\n{middle_cut(result.content, FILE_TOKENS * 3)}"
+            size = self._calls.count(Message("user", (_text(text),)))
+            if result.outcome == "ok" and size <= budget:
+                budget -= size
+                yield text
+
+    def _cut(self, before: Sequence[Message], window: int, size: int) -> tuple[Message, ...]:
+        """The deterministic last resort: it always gives something shorter."""
+        plain = history.without_server_tools(history.without_media(before))
+        rounds = joined_end(history.rounds(history.without_thinking(plain)))
+        raw = sum(self._calls.count(message) for message in before)
+        scale = raw / size if size else 1.0
+        budget = int(min(window // 2, size // 2) * scale)
+        shrunk = shrink(rounds, budget, self._calls.count)
+        kept = self._whole.recoverable(rounds, shrunk.rounds)
+        messages = [message for group in kept for message in group]
+        lead = prompt.dropped_rounds(shrunk.dropped) if shrunk.dropped else ""
+        request = _newest_request(rounds[: shrunk.dropped])
+        if request:
+            lead += f"\n\n{REPEATED}{request}"
+        return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
+
+    def _plan(self) -> Iterator[Block]:
+        """The plan, word for word, where something of it is left to do."""
+        if plan := plan_texts.handed_back(self._conversation.plan):
+            yield _text(plan)
+
+    def _context(self, call_id: str) -> ToolContext:
+        return ToolContext(Workspace(self._workspace), self._outputs, call_id, self._processes)
+
+    def _replace(self, messages: Sequence[Message], reason: Literal["compaction", "truncation"]) -> None:
+        self._conversation.replace(messages, reason)
+        self._calls.forget_sizes()
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _before_last_reply(group: Round) -> tuple[tuple[Round, ...], tuple[Round, ...]]:
+    """The only round, with results in it that nobody has answered: what led to the calls, and the calls with them."""
+    at = max((at for at, message in enumerate(group) if message.role == "assistant"), default=len(group))
+    return (group[:at],), (group[at:],) if group[at:] else ()
+
+
+def _newest_request(rounds: Sequence[Round]) -> str:
+    """The last thing the person said in these rounds, cut in the middle when it is very long."""
+    for group in reversed(rounds):
+        for message in reversed(group):
+            results = any(block.get("type") == "tool_result" for block in message.content)
+            if message.role == "user" and not results and (request := _request_in(message)):
+                return middle_cut(request, REQUEST_CHARACTERS)
+    return ""
+
+
+def _request_in(message: Message) -> str:
+    """What the person said in a message; in one that an earlier compaction wrote, only the request that it repeats."""
+    texts = [str(block.get("text", "")) for block in message.content]
+    repeated = next((text.partition(REPEATED)[2] for text in texts if REPEATED in text), None)
+    if repeated is not None:
+        return repeated
+    ours = any(text.startswith((SUMMARISED, plan_texts.OPENING)) for text in texts)
+    return "" if ours else message.text.strip()
+
+
+def _files_in_use(rounds: Sequence[Round]) -> list[str]:
+    """Paths that were read or written, newest first, each once."""
+    paths = [
+        block["input"]["path"]
+        for group in rounds
+        for message in group
+        for block in message.content
+        if block.get("type") == "tool_use" and block.get("name") in ("read_file", "write_file", "edit_file")
+        if isinstance(block.get("input"), dict) and isinstance(block["input"].get("path"), str)
+    ]
+    return list(dict.fromkeys(reversed(paths)))

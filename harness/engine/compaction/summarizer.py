@@ -1,0 +1,141 @@
+"""Asks the model for a summary of the conversation (recovery E)."""
+
+from dataclasses import dataclass
+
+from harness.base.clock import Clock
+from harness.engine.conversation import Conversation
+from harness.engine.model.calls import ModelCalls
+from harness.engine.model.streamed_reply import ShownReply
+from harness.engine.signals import Signals, pause
+from harness.events import Event, Fault, FaultKind, Message, Reply, TransitionCode
+from harness.model import history, prompt
+from harness.policies.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
+from harness.policies.recovery.compaction import SUMMARY_TRIES, summary_budget
+from harness.policies.recovery.output_cap import full_window, summary_cap, summary_limits
+from harness.policies.recovery.shrink import Shrunk, shrink
+
+TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What came of asking for a summary."""
+
+    state: TurnState
+    how: str
+    """In one line."""
+    text: str | None = None
+    too_long: bool = False
+    """Even the request for it did not fit."""
+
+
+class Summarising:
+    """Asks for summaries of one conversation."""
+
+    def __init__(self, calls: ModelCalls, conversation: Conversation, clock: Clock) -> None:
+        self._calls = calls
+        self._conversation = conversation
+        self._clock = clock
+
+    async def ask(
+        self,
+        state: TurnState,
+        limits: RecoveryLimits,
+        signals: Signals,
+        window: int,
+        refused: int | None,
+        focus: str,
+    ) -> Summary:
+        """A summary of the history as it is, or why there is none; faults are waited out as in a turn.
+
+        Args:
+            window: what the model takes, in its tokens.
+            refused: size of the refused prompt where the server named it, in its own count.
+            focus: what the person wants the summary to pay attention to.
+        """
+        rounds = history.rounds(
+            history.without_thinking(history.without_server_tools(history.without_media(self._conversation.messages)))
+        )
+        estimated = self._calls.estimate(state.model, self._conversation.messages)
+        attempt = 1
+        while True:
+            budget = summary_budget(window, refused, estimated, attempt)
+            shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
+            request = _asking(shrunk, prompt.summary_request(focus))
+            situation = self._calls.situation(state.model, request)
+            cap = summary_cap(state, limits, situation)
+            unseen = ShownReply(_unseen, watched=False)
+            outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
+            decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
+            self._calls.decided(state, decision)
+            state = decision.state
+            self._calls.endpoints.keep(state)
+            match decision, outcome:
+                case Resend(), Reply():
+                    self._calls.throw_away(state.model, outcome)
+                    self._calls.announce_cap(state, summary_cap(state, limits, situation), decision.reason)
+                case Resend(wait=wait), Fault() if wait is not None:
+                    await pause(
+                        wait,
+                        outcome,
+                        state,
+                        limits,
+                        scope="compaction",
+                        conversation=self._conversation,
+                        clock=self._clock,
+                        signals=signals,
+                    )
+                    if signals.interrupt.is_set():
+                        return Summary(state, "interrupted")
+                case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
+                    return Summary(state, decision.reason, Message("assistant", keep).text)
+                case _, Reply(stop_reason="max_tokens") if attempt < SUMMARY_TRIES and full_window(
+                    state, summary_limits(limits), situation
+                ):
+                    attempt += 1
+                case _, Fault() if attempt < SUMMARY_TRIES and _less_may_do(outcome, refused):
+                    attempt += 1
+                    refused = outcome.input_tokens or refused
+                    estimated = self._calls.estimate(state.model, request)
+                case _:
+                    too_long = isinstance(outcome, Fault) and outcome.kind in TOO_LONG
+                    return Summary(state, f"no summary ({decision.reason})", too_long=too_long)
+
+    def _in_own_tokens(self, model: str, budget: int) -> int:
+        """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary.
+
+        Converted at the rate of the whole conversation, whose size the API has just reported; the rate of other
+        texts says little about one that is mostly the output of a tool.
+        """
+        messages = self._conversation.messages
+        overhead = self._calls.estimate(model, ())
+        size = self._calls.estimate(model, messages) - overhead
+        raw = sum(self._calls.count(message) for message in messages)
+        return max(1, int((budget - overhead) * raw / max(1, size)))
+
+
+def _unseen(event: Event) -> None:
+    """A summary is not shown while it is written."""
+
+
+def _said(text: str) -> Message:
+    return Message("user", ({"type": "text", "text": text},))
+
+
+def _asking(shrunk: Shrunk, instruction: str) -> tuple[Message, ...]:
+    """The conversation with the request for a summary at its end, in a form that can be sent."""
+    lead = [_said(prompt.dropped_rounds(shrunk.dropped))] if shrunk.dropped else []
+    messages = [message for group in shrunk.rounds for message in group]
+    return history.repaired([*lead, *messages, _said(instruction)]).messages
+
+
+def _less_may_do(fault: Fault, before: int | None) -> bool:
+    """A smaller request for a summary may be taken where this one, and one of `before` tokens, was refused."""
+    match fault.kind:
+        case FaultKind.PROMPT_TOO_LONG | FaultKind.REQUEST_TOO_LARGE:
+            now = fault.input_tokens
+            return now is not None and (before is None or now < before)
+        case FaultKind.MAX_TOKENS_OVERFLOW:
+            return True
+        case _:
+            return False

@@ -1,0 +1,318 @@
+"""From settings to the parts they configure."""
+
+import json
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from harness.base.clock import Clock
+from harness.base.errors import SettingsError
+from harness.base.secret import Secret
+from harness.checkpoints import CheckpointLimits, Checkpoints
+from harness.definitions import Agents, Commands, discover_agents, discover_commands, places
+from harness.events import CascadeMode, DispatchLimits
+from harness.journal import new_session_id, session_folder
+from harness.memory import MemoryBook, MemoryStore, recall_tool
+from harness.memory import Place as MemoryPlace
+from harness.model import platforms
+from harness.model.agent_texts import agent_sections
+from harness.model.catalogue import Catalogue
+from harness.model.endpoint import Platform
+from harness.model.instruction_texts import Instructions, instruction_text
+from harness.model.prompt import Section, standard_sections
+from harness.model.server_tools import FETCH, SEARCH, WebAccess
+from harness.model.watchdog import WatchLimits
+from harness.policies.admission.limits import GateLimits
+from harness.policies.breakers.capabilities import CapabilityMap
+from harness.policies.loops.policy import EscapePolicy
+from harness.policies.recovery import RecoveryLimits
+from harness.policies.recovery.compaction import CompactAt
+from harness.processes import Processes
+from harness.settings import Settings, load
+from harness.settings.capability_files import capability_files, load_capabilities, within
+from harness.skills import SkillBook, skill_tool
+from harness.tools.background_commands import Background
+from harness.tools.bash import SECRETS
+from harness.tools.tool import Tool
+from harness.tools.toolbox import Toolbox, standard_tools
+
+_HEADERS = ("ANTHROPIC_CUSTOM_HEADERS", "HARNESS_HEADERS")
+_SECRET_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|password")
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+MEMORY = "memory"
+"""Folder with memories, in that of the person and beside the sessions of a project."""
+
+
+def settings_here(overrides: Mapping[str, object]) -> Settings:
+    """The settings of this process and folder, with `overrides` in the place of flags. Raises SettingsError."""
+    return load(overrides, os.environ).require_answer().settings
+
+
+def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, ...]:
+    """The keys that this program knows, whichever of them it uses.
+
+    Those of the settings and of the variables that it or a platform reads keys from, the values of headers whose names
+    promise a secret, and the passwords of proxies.
+    """
+    values = [environ.get(name, "").strip() for name in (*SECRETS, *platforms.SECRETS) if name not in _HEADERS]
+    lines = [line.partition(":") for name in _HEADERS for line in environ.get(name, "").splitlines()]
+    headers = [(name, value.strip()) for name, _, value in lines]
+    headers += [(header.name, header.value.reveal()) for header in settings.headers]
+    for name, value in headers:
+        if _SECRET_HEADER.search(name):
+            values += (value, value.rpartition(" ")[2])  # also without "Bearer"
+    for name, value in environ.items():
+        if name.lower() in _PROXIES:
+            values.append(_password(value))
+    given = filter(None, (settings.api_key, settings.auth_token))
+    return (*given, *map(Secret, filter(None, values)))
+
+
+def retirements(settings: Settings, clock: Clock) -> tuple[str, ...]:
+    """A sentence for each model of the settings that is known to end soon or to have ended.
+
+    Platforms end models at dates of their own, and the practice model never ends.
+    """
+    if settings.practice or settings.endpoint is not Platform.ANTHROPIC:
+        return ()
+    catalogue = Catalogue()
+    found = (catalogue.warning(model, clock.now()) for model in (settings.model, *settings.fallback_models))
+    return tuple(filter(None, found))
+
+
+def _password(address: str) -> str:
+    try:
+        return unquote(urlsplit(address).password or "")
+    except ValueError:
+        return ""
+
+
+def recovery_limits(
+    settings: Settings, *, interactive: bool, given: RecoveryLimits | None = None, hired: bool = False
+) -> RecoveryLimits:
+    """The numbers of the recovery policy.
+
+    Args:
+        interactive: a user can be asked.
+        given: numbers that a program handed in; they replace those of the settings.
+        hired: for a subagent, whose limits of steps and money are always those of the settings.
+    """
+    if given is not None:
+        own = replace(given, interactive=interactive)
+        if not hired:
+            return own
+        return replace(own, token_budget=None, max_steps=settings.max_turns, max_cost_usd=settings.max_budget_usd)
+    return RecoveryLimits(
+        retries_per_request=settings.max_retries,
+        retries_per_turn=settings.turn_retries,
+        waiting_per_turn_s=settings.turn_wait_s,
+        long_wait_s=settings.long_wait_s,
+        max_wait_s=settings.max_wait_s,
+        interactive=interactive,
+        overloads_before_switch=settings.overloads_before_switch,
+        default_cap=settings.default_cap,
+        raised_cap=settings.raised_cap,
+        user_cap=settings.max_tokens,
+        continuations=settings.continuations,
+        compaction=settings.auto_compact,
+        compact_at=compact_at(settings),
+        token_budget=settings.token_budget,
+        max_steps=settings.max_turns,
+        max_cost_usd=settings.max_budget_usd,
+    )
+
+
+def compact_at(settings: Settings) -> CompactAt:
+    """The size at which a history is shortened, of "60%" or a number of tokens."""
+    match settings.compact_at:
+        case str(percent):
+            return CompactAt(share=int(percent.removesuffix("%")) / 100)
+        case tokens:
+            return CompactAt(tokens=tokens)
+
+
+def dispatch_limits(settings: Settings) -> DispatchLimits:
+    """The numbers of the breakers, the failure budget and the cascades."""
+    return DispatchLimits(
+        threshold=settings.failure_threshold,
+        budget=settings.failure_budget,
+        probe_distance=settings.probe_distance,
+        lease=settings.probe_lease,
+        window=settings.cascade_window,
+        cascade=CascadeMode(settings.cascade_probes),
+    )
+
+
+def agent_limits(settings: Settings) -> GateLimits:
+    """How many agents may work and wait. Raises SettingsError, one sentence."""
+    return _gate_limits(settings, "max_concurrent")
+
+
+def command_limits(settings: Settings) -> GateLimits:
+    """How many commands may run in the background and wait for it. Raises SettingsError, one sentence."""
+    return _gate_limits(settings, "max_background")
+
+
+def _gate_limits(settings: Settings, name: str) -> GateLimits:
+    try:
+        return GateLimits(max_concurrent=getattr(settings, name), max_queue_size=settings.max_queue_size)
+    except ValueError as error:
+        raise SettingsError(f"Cannot use {name} or max_queue_size: {error}.") from error
+
+
+def escape_policy(settings: Settings) -> EscapePolicy:
+    """What counts as a loop and what is done about one. Raises SettingsError, one sentence."""
+    try:
+        changes = numbers_in(settings.escape_policy or "")
+        policy = EscapePolicy().with_changes(**changes) if changes else EscapePolicy()
+    except ValueError as error:
+        raise SettingsError(f"Cannot use escape_policy = {settings.escape_policy!r}: {error}.") from error
+    return replace(policy, enabled=settings.escape)
+
+
+def numbers_in(text: str) -> dict[str, object]:
+    """`copies=5 nudges=2` as names and values. Raises ValueError, a clause, for what is written in another way."""
+    found: dict[str, object] = {}
+    for part in text.replace(",", " ").split():
+        name, sign, value = part.partition("=")
+        if not sign or not value:
+            raise ValueError(f"{part!r} is not understood; write a name and a number, such as copies=5")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def checkpoints_for(settings: Settings, outputs: Path, log: logging.Logger, processes: Processes) -> Checkpoints | None:
+    """What keeps the files of the workspace; None where that is switched off. Nothing is written before it is used."""
+    if not settings.checkpoints:
+        return None
+    folder, limits = outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
+    return Checkpoints(settings.workspace, folder, limits=limits, log=log, processes=processes)
+
+
+def capabilities_for(settings: Settings, toolbox: Toolbox, known: CapabilityMap | None = None) -> CapabilityMap:
+    """What each tool provides and what can take its place, by the shipped file, the person's and the project's.
+
+    `known` is what an agent with all of these tools has read already.
+    Raises SettingsError, with file and line, for an entry that cannot be used.
+    """
+    if known is not None and all(map(known.get, toolbox.names)):
+        return within(known, toolbox.names)
+    described = {tool.name: tool.description for tool in map(toolbox.get, toolbox.names) if tool is not None}
+    return load_capabilities(*capability_files(settings.workspace), toolbox.names, also=described)
+
+
+def web_access(settings: Settings, *names: Collection[str] | None) -> WebAccess:
+    """What of the web the model may use: what the settings allow, and none of the lists of names leaves out."""
+
+    def kept(name: str) -> bool:
+        return all(one is None or name in one for one in names)
+
+    return WebAccess(
+        search=settings.web_search and kept(SEARCH),
+        fetch=settings.web_fetch and kept(FETCH),
+        allowed_domains=settings.web_allowed_domains,
+        blocked_domains=settings.web_blocked_domains,
+        max_uses=settings.web_max_uses,
+    )
+
+
+def watch_limits(settings: Settings) -> WatchLimits:
+    """The numbers of the watchdog."""
+    return WatchLimits(**{field.name: getattr(settings, f"watch_{field.name}") for field in fields(WatchLimits)})
+
+
+def outputs_folder(settings: Settings) -> Path:
+    """Where long outputs of one agent go when no session is kept; no two agents share it."""
+    return session_folder(settings.workspace, settings.state_dir) / "unsaved" / f"{new_session_id()}.outputs"
+
+
+def prompt_sections(
+    settings: Settings,
+    *,
+    hired: bool = False,
+    instructions: Sequence[Instructions] = (),
+    skills: str = "",
+    memory: str = "",
+    role: str = "",
+) -> tuple[Section, ...]:
+    """The parts of the system prompt, which stay the same for the whole session.
+
+    `hired`: of an agent that works for another. `instructions` are the files that were read when it began,
+    `skills` the catalogue of what its tool skill can read, `memory` the index of what is remembered, `role` what the
+    file of its kind of agent says.
+    """
+    sections = agent_sections if hired else standard_sections
+    made = sections(
+        settings.workspace,
+        sys.platform,
+        instructions=instruction_text(instructions),
+        skills=skills,
+        memory=memory,
+    )
+    return (*made, Section("role", role)) if role else made
+
+
+def skills_for(settings: Settings) -> SkillBook:
+    """The skills of the person and of the project; none where they are switched off."""
+    if not settings.skills:
+        return SkillBook(())
+    return SkillBook(places("skills", settings.workspace, settings.user_dir, settings.home_dir))
+
+
+def commands_for(settings: Settings) -> Commands:
+    """The slash commands that files define. Those of a folder choose models only where the user trusts it."""
+    found = places("commands", settings.workspace, settings.user_dir, settings.home_dir)
+    return discover_commands(found, trusted=settings.trust_folder is True)
+
+
+def agents_for(settings: Settings) -> Agents:
+    """The kinds of agents that files define; the same holds for their models."""
+    found = places("agents", settings.workspace, settings.user_dir, settings.home_dir)
+    return discover_agents(found, trusted=settings.trust_folder is True)
+
+
+def memory_for(settings: Settings, session: str) -> MemoryBook:
+    """The memories of the person and of the project; none where they are switched off. `session` is who writes."""
+    folders: dict[MemoryPlace, Path] = {}
+    if settings.memory and settings.user_dir is not None:
+        folders[MemoryPlace.PERSON] = settings.user_dir / MEMORY
+    if settings.memory:
+        folders[MemoryPlace.PROJECT] = session_folder(settings.workspace, settings.state_dir) / MEMORY
+    secrets = (settings.api_key, settings.auth_token)
+    return MemoryBook(MemoryStore(folders, session=session, now=time.time, secrets=secrets))
+
+
+def tools_for(
+    settings: Settings,
+    background: Background | None = None,
+    skills: SkillBook | None = None,
+    memories: MemoryBook | None = None,
+) -> tuple[Tool, ...]:
+    """The standard tools with the limits of the settings; `background` runs what is sent there, and `skills` can be
+    read if there were any when the session began, so that its tools stay the same (api R25). What is remembered can be
+    read by every agent; who writes it is the one that has a crew."""
+    characters = settings.result_characters
+    standard = standard_tools(
+        bash_timeout_s=settings.bash_timeout_s, result_characters=characters, background=background
+    )
+    skilled = (skill_tool(skills, characters),) if skills is not None and skills.at_first else ()
+    recalling = (recall_tool(memories, characters),) if memories is not None and memories.on else ()
+    return (*standard, *skilled, *recalling)
+
+
+def with_faults(tools: Iterable[Tool], settings: Settings) -> tuple[Tool, ...]:
+    """The tools, failing as the settings ask for. Raises ScriptError or ToolFaultError, one sentence."""
+    if settings.tool_faults is None:
+        return tuple(tools)
+    from harness.practice.tool_faults import ToolFaults
+
+    return ToolFaults.load(settings.tool_faults).applied(tools)

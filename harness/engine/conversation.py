@@ -1,0 +1,243 @@
+"""The running state of a session: what was said, how far it is, what it cost.
+
+Every change is an event first. `emit` is the one place where events leave an agent: the journal writes them
+before anyone else sees them, so that what was shown is never more than what was kept.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from harness.base.masking import Masking
+from harness.events import (
+    Block,
+    CacheMissed,
+    Event,
+    HistoryReplaced,
+    Message,
+    MessageAdded,
+    Origin,
+    OutputCapChanged,
+    PlanChanged,
+    PlanItem,
+    PromptListsRead,
+    ReplyReceived,
+    RequestSent,
+    SpendChanged,
+    StepStarted,
+    ThinkingOmitted,
+    Usage,
+)
+from harness.journal import Measured, Plans, RewindPoint, Shortenings, rewind_point, surviving
+from harness.model import history
+
+NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
+
+
+class Conversation:
+    """Messages, counters and spend of one session."""
+
+    def __init__(
+        self,
+        record: Callable[[Event], object],
+        *,
+        messages: Sequence[Message] = (),
+        rewind_points: Sequence[RewindPoint] = (),
+        turn: int = 0,
+        step: int = 0,
+        own_commands: int = 0,
+        spend: SpendChanged | None = None,
+        shortenings: Shortenings | None = None,
+        plans: Plans | None = None,
+        raised_caps: Mapping[str, int] | None = None,
+        asked: RequestSent | None = None,
+        plain_until: int = 0,
+        lists: PromptListsRead | None = None,
+        measured: Mapping[str, Measured] | None = None,
+        message_id: str = "",
+        cache_misses: Sequence[CacheMissed] = (),
+        masking: Masking | None = None,
+    ) -> None:
+        """
+        Args:
+            record: called with each event before anybody else sees it.
+            messages: history to go on from; so is all that follows.
+            masking: knows the keys that must not stand in any event or message; None: one that knows none yet.
+        """
+        self._record = record
+        self.masking = masking or Masking()
+        """What takes known keys out of every event and message."""
+        self._messages = list(map(self.masking.value, messages))
+        self._listener: Callable[[Event], None] | None = None
+        self._observers: list[Callable[[Event], None]] = []
+        self.rewind_points = tuple(rewind_points)
+        """The prompts in the history that a rewind can go back to, oldest first."""
+        self.turn = turn
+        self.step = step
+        self.own_commands = own_commands
+        """Commands that the person ran."""
+        self.spend = spend or NOTHING_SPENT
+        self.shortenings = shortenings or Shortenings()
+        """How often the history was made shorter."""
+        self.raised_caps = dict(raised_caps or {})
+        """Output caps that were raised in the session, in tokens, by model."""
+        self.plans = plans or Plans()
+        """The plan that holds, and those that it may be taken back to."""
+        self.asked = asked
+        """The last request of a turn. Thinking in the history is bound to its model, system prompt and tools; None: for
+        what it was written is not known."""
+        self.plain_until = plain_until
+        """Messages before this index are sent without thinking blocks, and stay so: they were written for another
+        prompt, or the blocks after an edit would no longer be valid (api R26, recovery §8)."""
+        if plain_until < sys.maxsize:
+            self.plain_until = history.plain_after(messages, self._messages, plain_until)
+        self.lists = lists
+        """What the system prompt lists; None: nothing yet."""
+        self.measured = measured or {}
+        """Sizes that were known when the conversation was opened, by model."""
+        self.message_id = message_id
+        """The server's id of the last reply of a turn; empty: there is none."""
+        self.cache_misses = tuple(cache_misses)
+        """Why the prompt cache missed, oldest first."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history, oldest first, as it was received."""
+        return tuple(self._messages)
+
+    @property
+    def plan(self) -> tuple[PlanItem, ...]:
+        """The plan that was accepted last; empty: there is none."""
+        return self.plans.current
+
+    def listen(self, listener: Callable[[Event], None] | None) -> None:
+        """Let `listener` see every event after it was recorded; None ends that."""
+        self._listener = listener
+
+    def observe(self, observer: Callable[[Event], None]) -> None:
+        """Let a part of the agent see every event after it was recorded and shown. It may emit what follows from it."""
+        self._observers.append(observer)
+
+    def emit(self, event: Event) -> None:
+        """Record an event and pass it on."""
+        event = self.masking.value(event)
+        self._record(event)
+        self.shortenings = self.shortenings.after(event)
+        match event:
+            case PlanChanged():
+                self.plans = self.plans.changed(event.items, len(self._messages))
+            case OutputCapChanged(model=model, session_cap=int(cap)):
+                self.raised_caps[model] = cap
+            case RequestSent(purpose="turn"):
+                self.asked = event
+            case PromptListsRead():
+                self.lists = event
+            case ReplyReceived(message_id=id) if id:
+                self.message_id = id
+            case CacheMissed():
+                self.cache_misses += (event,)
+        self.show(event)
+        for observer in self._observers:
+            observer(event)
+
+    def show(self, event: Event) -> None:
+        """Pass an event on without recording it."""
+        if self._listener is not None:
+            self._listener(event)
+
+    def add(self, role: Literal["user", "assistant"], content: Sequence[Block], origin: Origin) -> None:
+        """Append a message. Nothing is added for empty content: the API rejects empty messages (api R22)."""
+        if content:
+            message = self.masking.value(Message(role, tuple(content)))
+            if origin is Origin.PROMPT:
+                self.rewind_points += (rewind_point(self.turn, message, len(self._messages)),)
+            self._messages.append(message)
+            self.emit(MessageAdded(message, origin))
+
+    def replace(
+        self,
+        messages: Sequence[Message],
+        reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"],
+    ) -> None:
+        """Put other messages in the place of all. They are recorded before they count (recovery E7).
+
+        Where that takes a plan back, the one that holds again is told as it was the first time.
+        """
+        messages = kept = self.masking.value(tuple(messages))
+        plain_until = history.plain_after(self._messages, kept, self.plain_until)
+        replaced, plan = HistoryReplaced(kept, reason, plain_until), self.plan
+        self.emit(replaced)
+        self.rewind_points = surviving(self.rewind_points, self._messages, messages)
+        self.plans = self.plans.replaced(self._messages, replaced)
+        self._messages = list(messages)
+        if self.plain_until < sys.maxsize:
+            self.plain_until = plain_until
+        if self.plan != plan:
+            self.emit(PlanChanged(self.plan))
+
+    def omit_thinking(self, reason: str, *, always: bool = False) -> None:
+        """Send the present history without thinking blocks; `always`: also all that follows. No-op without any."""
+        sent = self._messages[self.plain_until :]
+        if not always and history.without_thinking(sent) == tuple(sent):
+            return
+        self.plain_until = sys.maxsize if always else len(self._messages)
+        self.emit(ThinkingOmitted(None if always else self.plain_until, reason))
+
+    def begin_step(self) -> int:
+        """The loop goes round; returns the number of the new step."""
+        self.step += 1
+        self.emit(StepStarted(self.step))
+        return self.step
+
+    def spent(self, usage: Usage, cost_usd: float | None, *, wasted: bool, requests: int = 1) -> None:
+        """Add what a request cost; None: not known. `wasted`: it failed or its answer was thrown away (recovery L3)."""
+        before, unpriced, cost_usd = self.spend, cost_usd is None, cost_usd or 0.0
+        self.spend = SpendChanged(
+            requests=before.requests + requests,
+            usage=before.usage + usage,
+            cost_usd=before.cost_usd + cost_usd,
+            retry_usage=before.retry_usage + usage if wasted else before.retry_usage,
+            retry_cost_usd=before.retry_cost_usd + cost_usd if wasted else before.retry_cost_usd,
+            unpriced=before.unpriced + unpriced,
+        )
+        self.emit(self.spend)
+
+    def spent_by_another(self, before: SpendChanged, after: SpendChanged) -> None:
+        """Add what another conversation, which works for this one, has spent between two of its reckonings."""
+        own, more = self.spend, spent_since(before, after)
+        self.spend = SpendChanged(
+            requests=own.requests + more.requests,
+            usage=own.usage + more.usage,
+            cost_usd=own.cost_usd + more.cost_usd,
+            retry_usage=own.retry_usage + more.retry_usage,
+            retry_cost_usd=own.retry_cost_usd + more.retry_cost_usd,
+            unpriced=own.unpriced + more.unpriced,
+        )
+        self.emit(self.spend)
+
+    def wasted(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count an answer that was paid for, but thrown away after all, as spend on retries."""
+        before = self.spend
+        self.spend = replace(
+            before,
+            retry_usage=before.retry_usage + usage,
+            retry_cost_usd=before.retry_cost_usd + (cost_usd or 0.0),
+        )
+        self.emit(self.spend)
+
+
+def spent_since(before: SpendChanged, after: SpendChanged) -> SpendChanged:
+    """What was spent between two reckonings of one conversation."""
+    return SpendChanged(
+        requests=after.requests - before.requests,
+        usage=after.usage - before.usage,
+        cost_usd=after.cost_usd - before.cost_usd,
+        retry_usage=after.retry_usage - before.retry_usage,
+        retry_cost_usd=after.retry_cost_usd - before.retry_cost_usd,
+        unpriced=after.unpriced - before.unpriced,
+    )
+
+
+def ignore(event: Event) -> None:
+    """Record nothing: for an agent without a journal."""

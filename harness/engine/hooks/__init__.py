@@ -1,0 +1,1 @@
+"""Runs hooks at the fixed points of a session."""

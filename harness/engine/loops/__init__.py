@@ -1,0 +1,1 @@
+"""Watches the agent for loops and carries out the interventions."""

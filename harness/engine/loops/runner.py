@@ -1,0 +1,313 @@
+"""Carries out what the escape policy advises: tells the model, offers other ways, goes back, asks, at last stops.
+
+The policy sees the very events that the journal keeps. After each tool round the loop asks `look` whether the
+turn may go on; all that is done about a loop happens there, one rung at a time, and every rung leaves an event.
+"""
+
+from collections.abc import Callable, Iterable
+
+from harness.base.clock import Clock
+from harness.base.surrogates import sendable
+from harness.engine.conversation import Conversation
+from harness.engine.loops.behaviour import AGAIN
+from harness.engine.loops.event_fold import EscapeFold
+from harness.engine.model.calls import ModelCalls
+from harness.engine.permissions.asker import Asker, ask_permission
+from harness.engine.rewind.rollback import Place, Rollbacks
+from harness.engine.signals import Signals, unless
+from harness.engine.tools.calls import ToolCalls
+from harness.engine.tools.dispatch import Dispatching
+from harness.engine.tools.programs import programs_of
+from harness.events import (
+    BreakerCommand,
+    EscapeSet,
+    Event,
+    Intervened,
+    Loop,
+    LoopAnswered,
+    LoopAsked,
+    LoopChoice,
+    Notice,
+    Origin,
+    PlanItem,
+    Projection,
+    Route,
+    Rung,
+    StuckReported,
+    ToolCall,
+    ToolOutcome,
+    part_key,
+)
+from harness.permissions import PermissionRequest
+from harness.policies.breakers.messages import best_of, in_words
+from harness.policies.loops import messages
+from harness.policies.loops.digests import action_of
+from harness.policies.loops.ladder import Abilities
+from harness.policies.loops.observations import Call
+from harness.policies.loops.orchestrator import Action, EscapeStatus
+from harness.policies.loops.waits import Advice, Over, Pause
+from harness.tools.tool import Effect, ToolResult
+
+
+class Escaping:
+    """The escape mechanism of one conversation."""
+
+    def __init__(
+        self,
+        fold: EscapeFold,
+        rollbacks: Rollbacks,
+        tools: ToolCalls,
+        conversation: Conversation,
+        dispatching: Dispatching,
+        asker: Asker,
+        clock: Clock,
+        signals: Signals,
+        calls: ModelCalls,
+        *,
+        chance: Callable[[], float],
+    ) -> None:
+        """`chance` gives a random number in [0, 1), for the length of a pause."""
+        self._fold = fold
+        self._orchestrator = fold.orchestrator
+        self._rollbacks = rollbacks
+        self._tools = tools
+        self._conversation = conversation
+        self._dispatching = dispatching
+        self._asker = asker
+        self._clock = clock
+        self._signals = signals
+        self._calls = calls
+        self._chance = chance
+        self._again = 0
+        self.announced = False
+        """The policy stands in the events."""
+        conversation.observe(self._see)
+        tools.veto = self.veto
+
+    # ── what a session does ─────────────────────────────────────────────────────────────────────
+
+    @property
+    def status(self) -> EscapeStatus:
+        """What the policy sees now, and where the loops stand on the ladder. To be read."""
+        return self._orchestrator.status()
+
+    def recall(self, records: Iterable[tuple[Event, float]]) -> None:
+        """Fold what an earlier run of this session kept: events and their moments in Unix time."""
+        own = self._orchestrator.policy
+        for event, at in records:
+            for _ in self._fold.see(event, at):
+                continue  # what it finds stands in the journal already
+        self._orchestrator.see(own.announced())  # numbers that were set by hand ended with their program
+
+    def announce(self, **changed: object) -> None:
+        """Say which policy holds from here on; `changed` settings are other than before. Raises ValueError."""
+        policy = self._orchestrator.policy.with_changes(**changed) if changed else self._orchestrator.policy
+        self._conversation.emit(policy.announced())
+
+    def veto(self, call: ToolCall) -> ToolResult | None:
+        """The answer to a call that a substitution keeps from being made; None: it may be made."""
+        if not self._orchestrator.kept_from(action_of(call.name, call.input)):
+            return None
+        routes = self._dispatching.routes(call.name)
+        tool = next((route.tool for route in routes if route.tool), "another way")
+        answer = messages.not_made(call.name, tool)
+        return ToolResult(answer, ToolOutcome.SKIPPED, f"it goes in circles → {best_of(routes) or tool}")
+
+    # ── after a tool round ──────────────────────────────────────────────────────────────────────
+
+    async def look(self) -> str:
+        """Take the rungs that are due. Returns why the turn has to end, in one line; empty: it goes on."""
+        while not self._signals.interrupt.is_set() and (loop := self._orchestrator.due) is not None:
+            place = self._rollbacks.place(loop)
+            action = self._orchestrator.advise(self._abilities(loop, place), self._chance())
+            if action is None:
+                return ""
+            match action.rung:
+                case Rung.RETRY:
+                    await self._retry(action)
+                case Rung.NUDGE:
+                    self._tell(action, "", messages.nudge(loop, self._fold.behaviour.came_back))
+                case Rung.EXPLORE:
+                    self._explore(action)
+                case Rung.SUBSTITUTE:
+                    self._substitute(action)
+                case Rung.ROLLBACK if place is not None:
+                    await self._roll_back(action, place)
+                case Rung.ROLLBACK:
+                    self._not_taken(action, "there is nothing to go back to")
+                case Rung.BREAKER:
+                    self._open_breaker(action)
+                case Rung.HUMAN:
+                    await self._ask(action, place)
+                case Rung.STOP:
+                    return self._stop(action)
+        return ""
+
+    async def wait(self) -> str:
+        """Do what is due about a wait: advise, pause, or end it. Returns why the turn has to end; empty: it goes on."""
+        orchestrator, interrupt = self._orchestrator, self._signals.interrupt
+        due = (
+            self._fold.waits.due(orchestrator.policy.waits) if orchestrator.active and not interrupt.is_set() else None
+        )
+        match due:
+            case Advice():
+                self._conversation.emit(Notice("info", messages.waits(due.summary, due.same, "the model is told how")))
+                self._say(messages.how_to_wait(due.summary, due.same))
+            case Pause():
+                pause = f"pausing for {due.seconds:.0f} s before it may ask again"
+                self._conversation.emit(Notice("info", messages.waits(due.summary, due.same, pause)))
+                await unless(interrupt, self._slept(due.seconds))
+            case Over():
+                return messages.waited_out(due.summary, due.same, due.waited_s)
+        return ""
+
+    # ── the rungs ───────────────────────────────────────────────────────────────────────────────
+
+    async def _retry(self, action: Action) -> None:
+        """Make the failing call once more, after a pause and through every gate that a call has to pass."""
+        failed = self._fold.failed
+        if failed is None:
+            self._not_taken(action, "the call is no longer known")
+            return
+        self._again += 1
+        step, turn = self._conversation.step, self._conversation.turn
+        call = ToolCall(f"{AGAIN}{turn}-{step}-{self._again}", failed.tool, self._fold.behaviour.inputs[failed.action])
+        self._intervened(action, f"{failed.summary}, after {action.delay_s:.1f} s", tool=failed.tool)
+        if await unless(self._signals.interrupt, self._slept(action.delay_s)) is not None:
+            result = await self._tools.once_more(call, self._signals.interrupt)
+            self._say(messages.made_again(failed.summary, ok=result.outcome is ToolOutcome.OK), result.content)
+
+    async def _slept(self, seconds: float) -> bool:
+        await self._clock.sleep(seconds)
+        return True
+
+    def _explore(self, action: Action) -> None:
+        """Send the model to another part of its plan."""
+        item = self._open_items()[0].text
+        self._tell(action, item, messages.other_ways(action.loop, [item]))
+
+    def _substitute(self, action: Action) -> None:
+        """Keep the call in the loop from being made, and offer another tool in its place."""
+        found = self._substitution(action.loop)
+        if found is None or (call := self._fold.last_call(found[0])) is None:
+            self._not_taken(action, f"no call of {', '.join(action.loop.tools)} is left to be replaced")
+            return
+        tool, route = found
+        text = messages.other_tool(action.loop, call.summary, in_words(route))
+        self._tell(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
+
+    async def _roll_back(self, action: Action, place: Place) -> None:
+        """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees."""
+        back = await self._rollbacks.take_back(place, files=await self._consent(place))
+        files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
+        text = messages.put_back(action.loop, self._fold.behaviour.came_back)
+        self._tell(action, f"the end of step {back.step}{files}", text)
+
+    async def _consent(self, place: Place) -> bool:
+        if not self._asker.present:
+            return False
+        changed = await unless(self._signals.interrupt, self._rollbacks.changed_files(place))
+        if not changed:
+            return False
+        summary = f"take back {_files(len(changed))} to the end of step {place.step}"
+        request = PermissionRequest(
+            *(f"rollback-{place.step}", "rollback", Effect.WRITE, summary),
+            detail="\n".join(changed),
+            input={},
+        )
+        why = "the agent goes in circles"
+        answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
+        return answer is not None and answer.choice != "no"
+
+    def _open_breaker(self, action: Action) -> None:
+        tool, key = action.loop.tools[-1], self._key_of(action.loop)
+        self._intervened(action, key, tool=tool)
+        self._dispatching.command(BreakerCommand.TRIP, key)
+        self._say(messages.tool_off(key))
+
+    async def _ask(self, action: Action, place: Place | None) -> None:
+        """Ask the person. What they want is what the policy advises next."""
+        choices = tuple(choice for choice in LoopChoice if choice is not LoopChoice.ROLL_BACK or place is not None)
+        self._intervened(action)
+        asked = LoopAsked(action.loop, choices)
+        self._conversation.emit(asked)
+        if (choice := await unless(self._signals.interrupt, self._asker.loop(asked))) is not None:
+            self._conversation.emit(LoopAnswered(action.loop.signature, choice))
+
+    def _stop(self, action: Action) -> str:
+        """End the turn with a report."""
+        loop, step = action.loop, self._conversation.step
+        self._intervened(action)
+        tried = self._fold.tried(loop.signature)
+        steps = loop.period * loop.copies
+        self._conversation.emit(
+            StuckReported(loop, step, tried, steps, messages.next_steps(loop, tried, attended=self._asker.present))
+        )
+        return f"stopped in a circle: {messages.described(loop)}"
+
+    # ── what can be done about a loop ───────────────────────────────────────────────────────────
+
+    def _abilities(self, loop: Loop, place: Place | None) -> Abilities:
+        failed = self._fold.failed
+        closed = len(loop.tools) == 1 and self._dispatching.closed(self._key_of(loop))
+        substitution = self._substitution(loop)
+        return Abilities(
+            retry=failed is not None and failed.idempotent and self._dispatching.board.viable(failed.tool),
+            explore=tuple(item.text for item in self._open_items()),
+            substitute=substitution[1].tool if substitution else "",
+            rollback=place is not None and loop.projection is not Projection.TEXT,
+            breaker=loop.failing and closed,
+            human=self._asker.present,
+        )
+
+    def _key_of(self, loop: Loop) -> str:
+        """The breaker that would keep the failing call from being made: that of its program, where it has one."""
+        tool = loop.tools[-1]
+        call = self._fold.last_call(tool)
+        input = self._fold.behaviour.inputs.get(call.action, {}) if call else {}
+        parts = programs_of(self._fold.behaviour.tool(tool), input)
+        return part_key(tool, parts[0]) if parts else tool
+
+    def _open_items(self) -> list[PlanItem]:
+        """Parts of the plan that have not been begun and whose tools work."""
+        viable = self._dispatching.board.viable
+        return [item for item in self._fold.pending if all(map(viable, item.tools))]
+
+    def _substitution(self, loop: Loop) -> tuple[str, Route] | None:
+        """A tool of the loop and the way through another one that can take its place; None where there is none."""
+        for tool in loop.tools:
+            for route in self._dispatching.routes(tool):
+                if route.tool and route.tool not in loop.tools:
+                    return tool, route
+        return None
+
+    # ── what is said, and what is seen ──────────────────────────────────────────────────────────
+
+    def _tell(self, action: Action, what: str, text: str, *, tool: str = "", call: Call | None = None) -> None:
+        self._intervened(action, what, tool=tool, call=call)
+        self._say(text)
+
+    def _say(self, *texts: str) -> None:
+        self._conversation.add("user", [{"type": "text", "text": sendable(text)} for text in texts], Origin.NUDGE)
+
+    def _intervened(self, action: Action, what: str = "", *, tool: str = "", call: Call | None = None) -> None:
+        self._leave(action, messages.taken(action.rung, what), tool=tool, digest=call.action if call else "")
+
+    def _not_taken(self, action: Action, why: str) -> None:
+        self._leave(action, messages.not_taken(action.rung, why), applied=False)
+
+    def _leave(self, action: Action, detail: str, *, tool: str = "", digest: str = "", applied: bool = True) -> None:
+        loop, step = action.loop, self._conversation.step
+        place = (loop.signature, loop.projection, action.rung, action.number, action.quota, step)
+        self._conversation.emit(Intervened(*place, detail, tool, digest, applied))
+
+    def _see(self, event: Event) -> None:
+        if isinstance(event, EscapeSet):
+            self.announced = True
+            self._calls.watches_text = event.enabled
+        for found in list(self._fold.see(event, self._clock.now())):
+            self._conversation.emit(found)
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"

@@ -1,0 +1,454 @@
+"""One model call: look at the history, send, account for what came back."""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal
+
+from harness.base.clock import Clock
+from harness.engine.conversation import Conversation
+from harness.engine.model.endpoints import KeptEndpoints
+from harness.engine.model.shared_endpoints import SharedEndpoints
+from harness.engine.model.shared_retries import SharedRetries
+from harness.engine.model.streamed_reply import ShownReply
+from harness.engine.signals import Signals
+from harness.events import (
+    Block,
+    CacheMissed,
+    Effort,
+    Fault,
+    FaultKind,
+    FaultOccurred,
+    HistoryRepaired,
+    Json,
+    Message,
+    Notice,
+    Outcome,
+    OutputCapChanged,
+    Reply,
+    ReplyReceived,
+    RequestSent,
+)
+from harness.model import history, prompt
+from harness.model.catalogue import Catalogue, ModelCard
+from harness.model.classify import classify_reply
+from harness.model.client import ModelClient, ModelRequest
+from harness.model.digest import digest_of
+from harness.model.server_tools import NO_WEB, WebAccess
+from harness.model.tokens import Estimator, TokenCounter
+from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
+from harness.policies.recovery.output_cap import cap_for
+from harness.policies.recovery.shrink import drainable, drained
+
+EXACT_FROM = 0.25
+"""Share of the window up to which a count by bytes, corrected by what the API reports, is good enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An outcome, and how much of its text a person has seen."""
+
+    outcome: Outcome
+    shown_characters: int
+    situation: Situation
+    """As it was when the request went out, but for the moment, which is now. What an error text then taught about the
+    model's limits is not in it: by those, less would have been asked for than was refused."""
+
+
+class ModelCalls:
+    """Asks the model on behalf of one conversation. Sends exactly one request for each `ask`."""
+
+    def __init__(
+        self,
+        client: Callable[[], ModelClient],
+        conversation: Conversation,
+        catalogue: Catalogue,
+        counter: TokenCounter,
+        clock: Clock,
+        *,
+        system: tuple[Block, ...],
+        tools: tuple[Json, ...],
+        endpoints: SharedEndpoints | None = None,
+        retries: SharedRetries | None = None,
+        effort: Effort | None = None,
+        web: Callable[[], WebAccess] = lambda: NO_WEB,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """
+        Args:
+            client: the client to use now; another one after a key was read again.
+            system: the system prompt, with its cache breakpoint.
+            tools: the tools as the API wants them.
+            endpoints: how the models are, as far as other agents have found out.
+            retries: the retry budget that it shares with other agents.
+            effort: what the user wants of the model; None: its own.
+            web: what the model may use of the web in the next request.
+            chance: a random number in [0, 1), for jitter.
+        """
+        self._client = client
+        self._conversation = conversation
+        self._catalogue = catalogue
+        self._counter = counter
+        self._estimator = Estimator(counter)
+        for model, measured in conversation.measured.items():
+            if measured.exact == counter.loaded:  # a ratio holds for one way of counting
+                self._estimator.restore(model, measured.ratio, measured.known)
+        self._clock = clock
+        self._chance = chance
+        self._loading: asyncio.Future[bool] | None = None
+        self._looking_up: asyncio.Task[None] | None = None
+        self.asked_cap = 0
+        """Output tokens that the last request asked for."""
+        self.system = system
+        self.tools = tools
+        self.effort = effort
+        """What the user wants of the model from the next turn on; None: its own."""
+        self._effort_told: tuple[str, Effort] | None = None
+        self._thinking: dict[str, Json | None] = {}
+        """What is said about thinking to each model, constant in a conversation: the prompt cache goes by it."""
+        self._web = web
+        self.answer_format: Json | None = None
+        """The output format of replies in turns; None: any text."""
+        self.watches_text = True
+        """A reply that repeats itself is cut."""
+        self.endpoints = KeptEndpoints(conversation, endpoints)
+        """How the models are."""
+        self._retries = retries or SharedRetries()
+        self._paid_retries = 0
+        """Retries of the turn when the last request went out."""
+
+    def situation(self, model: str, messages: Sequence[Message] | None = None) -> Situation:
+        """The facts the policy is given: sizes, limits, spend, and a number for its jitter."""
+        messages = self._conversation.messages if messages is None else messages
+        card = self._catalogue.card(model)
+        return Situation(
+            chance=self._chance(),
+            now=self._clock.now(),
+            window=card.window,
+            max_output=card.max_output,
+            thinks=card.thinks,
+            takes_effort=card.lowers_effort,
+            prompt_tokens=self.estimate(model, messages),
+            cost_usd=self._conversation.spend.cost_usd,
+            shared_retries=self._retries.left,
+        )
+
+    def overflowing(self, situation: Situation, model: str) -> Situation:
+        """The same with what only matters when the history is too long, and takes longer to find out."""
+        messages = self._conversation.messages
+        fixed = self.counted(())
+        system = self.count(Message("user", self.system)) if self.system else 0
+        ratio = self._estimator.ratio(model)
+        return replace(
+            situation,
+            drainable_tokens=self._drainable(model, messages),
+            largest=self._largest(messages),
+            system_tokens=round(ratio * system),
+            tool_tokens=round(ratio * max(0, fixed - system)),
+            answered=any(message.role == "assistant" for message in messages),
+        )
+
+    def estimate(self, model: str, messages: Sequence[Message]) -> int:
+        """Size in tokens of a request with these messages."""
+        return self._estimator.estimate(model, self.counted(messages))
+
+    def counted(self, messages: Sequence[Message]) -> int:
+        """Size of a request with these messages, in tokens of our own vocabulary."""
+        return self._counter.count_request(self.system, (*self.tools, *self._web().tools()), messages)
+
+    def count(self, message: Message) -> int:
+        """Size of one message, in tokens of our own vocabulary."""
+        return self._counter.count_message(message)
+
+    def saved(self, model: str, before: Message, after: Message) -> int:
+        """Tokens of `model` that a request becomes smaller by with `after` in the place of `before`."""
+        return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
+
+    def effort_problem(self, model: str) -> str:
+        """Why `model` is not asked for the effort that the user wants; empty: it is, or this was said last."""
+        if self.effort is None or self._effort_told == (model, self.effort):
+            return ""
+        self._effort_told = (model, self.effort)
+        problem = self._catalogue.card(model).effort_problem(self.effort)
+        return problem and f"{problem}; requests to it go out without one"
+
+    def drop_reply_settings(self, state: TurnState) -> bool:
+        """Say nothing of thinking and effort to the model any more; True when something was said so far."""
+        card = self._catalogue.card(state.model)
+        said = self._thinking_of(card) is not None or self._effort_of(card, state) is not None
+        self._catalogue.drop_reply_settings(state.model)
+        self._thinking[state.model] = None
+        return said
+
+    def _thinking_of(self, card: ModelCard) -> Json | None:
+        return self._thinking.setdefault(card.id, card.thinking_parameter)
+
+    def _effort_of(self, card: ModelCard, state: TurnState) -> Effort | None:
+        lowered = state.low_effort and card.lowers_effort
+        return Effort.LOW if lowered else card.effort(state.effort)
+
+    async def ask(
+        self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
+    ) -> Answered:
+        """Send the history and wait for the outcome. The history is checked first, and repaired if need be.
+
+        `answer` is what the turn has answered so far; the outcome holds only what is new.
+        """
+        self._omit_foreign_thinking(state.model)
+        messages = self._checked(state.model)
+        situation = self.situation(state.model, messages)
+        self._count_exactly(situation)
+        self._look_up((state.model, *state.fallbacks))
+        shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
+        outcome = await self.send(
+            state,
+            messages,
+            cap_for(state, limits, situation),
+            signals,
+            shown=shown,
+            fresh_connection=fresh_connection,
+        )
+        if isinstance(outcome, Fault):
+            situation = self.overflowing(situation, state.model)
+        return Answered(outcome, shown.characters, replace(situation, now=self._clock.now()))
+
+    async def send(
+        self,
+        state: TurnState,
+        messages: Sequence[Message],
+        cap: int,
+        signals: Signals,
+        *,
+        shown: ShownReply,
+        fresh_connection: bool = False,
+        summary: bool = False,
+    ) -> Outcome:
+        """Send exactly one request and account for it; after an interruption none goes out, and none is counted."""
+        if signals.interrupt.is_set():
+            return Fault(FaultKind.CANCELLED, "interrupted")
+        self.endpoints.keep(state)
+        if state.turn_retries <= self._paid_retries:
+            self._retries.requested()
+        self._paid_retries = state.turn_retries
+        emit = self._conversation.emit
+        counted = self.counted(messages)
+        estimate = self._estimator.estimate(state.model, counted)
+        card = self._catalogue.card(state.model)
+        purpose: Literal["summary", "turn"] = "summary" if summary else "turn"
+        tools = self._sent_tools(state.model)
+        digests = digest_of(self.system), digest_of(tools)
+        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, card.window, *digests))
+        request = ModelRequest(
+            model=state.model,
+            max_tokens=cap,
+            system=self.system,
+            tools=tools,
+            messages=prompt.with_breakpoints(messages),
+            estimated_tokens=estimate,
+            answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
+            previous_message=self._conversation.message_id,
+            thinking=self._thinking_of(card),
+            effort=self._effort_of(card, state),
+        )
+        signals.reconnect.clear()
+        signals.other_model.clear()
+        self.asked_cap = cap
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        outcome = await self._client().send(
+            *(request, shown.show, signals.interrupt),
+            reconnect=signals.reconnect,
+            enough=shown.enough,
+            fresh_connection=fresh_connection,
+        )
+        outcome = shown.ended(outcome)
+        if isinstance(outcome, Reply):
+            outcome = classify_reply(outcome) or outcome
+        cost = self._catalogue.cost(state.model, outcome.usage)
+        match outcome:
+            case Reply():
+                seconds = loop.time() - began
+                # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
+                counted = self.counted(messages)
+                reply_count = self.count(Message("assistant", outcome.content))
+                self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
+                emit(
+                    ReplyReceived(
+                        *(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds),
+                        counted=counted + reply_count,
+                        ratio=self._estimator.ratio(state.model),
+                        exact=self._counter.loaded,
+                        message_id="" if summary else outcome.message_id,
+                    )
+                )
+                if (miss := outcome.cache_miss) is not None:
+                    emit(CacheMissed(miss.reason, miss.tokens, purpose))
+            case Fault():
+                emit(FaultOccurred(outcome, state.model, state.retries + 1))
+                self._learn_limits(state.model, outcome)
+        self._conversation.spent(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
+        return outcome
+
+    def web_tools(self, model: str) -> tuple[Json, ...]:
+        """The server's own tools that a request to `model` names."""
+        if not self._catalogue.card(model).takes_web:
+            return ()
+        return self._web().tools(newest=self._catalogue.knows(model))
+
+    def _sent_tools(self, model: str) -> tuple[Json, ...]:
+        return (*self.tools, *self.web_tools(model))
+
+    def takes_format(self, model: str) -> bool:
+        """Whether `model` can be asked for a form of its answers other than in words, as far as is known."""
+        return self._catalogue.card(model).takes_format and self._catalogue.knows(model)
+
+    def drop_format(self, model: str) -> bool:
+        """Ask `model` for no form of its answers from now on; True when it was asked for one so far."""
+        asked = self.answer_format is not None and self.takes_format(model)
+        self._catalogue.without_format(model)
+        return asked
+
+    def drop_web(self, model: str) -> bool:
+        """Ask `model` without web search and fetch from now on; True when it was asked with them so far."""
+        asked = bool(self._web().tools())
+        return self._catalogue.without_web(model) and asked
+
+    def decided(self, before: TurnState, decision: Decision) -> None:
+        """Take a retry that was decided from the shared budget. Right after the decision, so that no other agent is
+        promised the same one."""
+        if decision.state.turn_retries > before.turn_retries:
+            self._retries.retried()
+        elif isinstance(decision, Stop) and decision.retries_spent:
+            self._retries.report_spent(self._conversation.emit)
+
+    def announce_cap(self, state: TurnState, cap: int, reason: str) -> None:
+        """Report that the next request asks for `cap` output tokens, if that is another number than before."""
+        raised = state.raises.get(state.model)
+        if cap != self.asked_cap:
+            held = self._conversation.raised_caps.get(state.model)
+            session_cap = None if raised == held else raised
+            self._conversation.emit(OutputCapChanged(self.asked_cap, cap, reason, state.model, session_cap))
+
+    def with_shared_retries(self, situation: Situation) -> Situation:
+        """The situation with what is left of the shared budget at this moment."""
+        return replace(situation, shared_retries=self._retries.left)
+
+    def throw_away(self, model: str, reply: Reply) -> None:
+        """A whole reply that was paid for does not count after all."""
+        self._conversation.wasted(reply.usage, self._catalogue.cost(model, reply.usage))
+
+    def forget_conversation(self) -> None:
+        """Another conversation begins."""
+        self._thinking.clear()
+        self.forget_sizes()
+
+    def forget_sizes(self) -> None:
+        """The history was replaced or the model changed: the last measured size says nothing any more."""
+        self._estimator.reset()
+
+    async def aclose(self) -> None:
+        """End what was begun in the background."""
+        if self._looking_up is not None and not self._looking_up.done():
+            self._looking_up.cancel()
+            await asyncio.wait({self._looking_up})
+
+    def _look_up(self, models: Sequence[str]) -> None:
+        """Ask the server for the limits of its models, once and while the first request is under way; a server on
+        loopback only about a model that the table does not know."""
+        if self._looking_up is None and (self._client().remote or not self._catalogue.knows(models[0])):
+            self._looking_up = asyncio.create_task(self._update_catalogue(models))
+
+    async def _update_catalogue(self, models: Sequence[str]) -> None:
+        now = self._clock.now()
+        before = {model: self._catalogue.warning(model, now) for model in models}
+        self._catalogue.update(await self._client().models())
+        for model in models:
+            text = self._catalogue.warning(model, now)
+            if text is not None and text != before[model]:
+                self._conversation.emit(Notice("warning", text))
+
+    def _count_exactly(self, situation: Situation) -> None:
+        """Load the vocabulary, in a thread, once the size of the prompt begins to matter: it takes 80 MB."""
+        if self._loading is None and situation.prompt_tokens > situation.window * EXACT_FROM:
+            self._loading = asyncio.get_running_loop().run_in_executor(None, self._counter.load)
+            roughly = not self._counter.loaded  # another agent of this session may have loaded it already
+            self._loading.add_done_callback(lambda _: self._measure_anew(roughly=roughly))
+
+    def _measure_anew(self, *, roughly: bool) -> None:
+        """What was learned about a model by the rule of thumb is put into the terms of the vocabulary."""
+        messages = self._conversation.messages
+        tools = (*self.tools, *self._web().tools())
+        before = TokenCounter().count_request(self.system, tools, messages) if roughly else 0
+        self._estimator = self._estimator.recounted(before, self.counted(messages))
+
+    def _omit_foreign_thinking(self, model: str) -> None:
+        """Leave out earlier thinking if it was written for another model, system prompt or set of tools.
+
+        Effort and the kind of thinking do not count: it stays valid when they change, and only the cache is lost. See
+        https://platform.claude.com/docs/en/build-with-claude/extended-thinking.
+        """
+        asked = self._conversation.asked
+        if asked is None or not asked.system_digest:
+            self._conversation.omit_thinking("the request that it belongs to is not known")
+            return
+        changed = [
+            name
+            for name, before, now in (
+                ("model", asked.model, model),
+                ("system prompt", asked.system_digest, digest_of(self.system)),
+                ("tools", asked.tools_digest, digest_of(self._sent_tools(model))),
+            )
+            if before != now
+        ]
+        if changed:
+            self._conversation.omit_thinking(f"changed since the last request: {', '.join(changed)}")
+
+    def _checked(self, model: str) -> tuple[Message, ...]:
+        conversation = self._conversation
+        repaired = history.repaired(_joined(conversation.messages))
+        if repaired.repairs:
+            conversation.emit(HistoryRepaired(repaired.repairs))
+            conversation.replace(repaired.messages, "repair")
+        messages, plain = conversation.messages, conversation.plain_until
+        sent = _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
+        if self._catalogue.card(model).takes_web:
+            return sent
+        return history.repaired(history.without_server_tools(sent)).messages
+
+    def _learn_limits(self, model: str, fault: Fault) -> None:
+        """Numbers in an error text correct what we believe about the model."""
+        if fault.limit is None:
+            return
+        if fault.kind is FaultKind.PROMPT_TOO_LONG:
+            self._catalogue.correct(model, window=fault.limit)
+        elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW and fault.input_tokens is None:
+            self._catalogue.correct(model, max_output=fault.limit)
+        elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW:
+            self._catalogue.correct(model, window=fault.limit)
+
+    def _drainable(self, model: str, messages: Sequence[Message]) -> int:
+        ids = set(drainable(history.rounds(messages)))
+        blocks = [block for message in messages for block in message.content if block.get("tool_use_id") in ids]
+        return sum(
+            self.saved(model, Message("user", (block,)), Message("user", (drained(block, ""),))) for block in blocks
+        )
+
+    def _largest(self, messages: Sequence[Message]) -> str:
+        sizes = [self.count(message) for message in messages]
+        if not sizes:
+            return "the history is empty"
+        number = max(range(len(sizes)), key=sizes.__getitem__)
+        results = any(block.get("type") == "tool_result" for block in messages[number].content)
+        kind = "tool results" if results else messages[number].role
+        return f"the largest message is number {number + 1} of {len(sizes)} ({kind}, about {sizes[number]:,} tokens)"
+
+
+def _joined(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Neighbours of the same role as one message, as the API itself would join them."""
+    groups = [list(group) for _, group in groupby(messages, key=lambda message: message.role)]
+    return tuple(
+        group[0] if len(group) == 1 else Message(group[0].role, tuple(b for message in group for b in message.content))
+        for group in groups
+    )

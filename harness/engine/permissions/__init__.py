@@ -1,0 +1,1 @@
+"""Asks the user about tool calls, and looks at the disk before a decision."""

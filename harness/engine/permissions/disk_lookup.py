@@ -1,0 +1,202 @@
+"""The one look at the disk before a decision about a call."""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from harness.base.regular_file import read_regular
+from harness.checkpoints.git import GitError, ask
+from harness.permissions import PermissionRequest, Permissions
+from harness.permissions.disk import Contents, Disk, Tree
+from harness.processes.git_safety import password_in_config, programs_in_config
+from harness.tools.glob_patterns import name_regex
+from harness.tools.ignored_files import MOST_RULE_BYTES
+
+MOST_MATCHES = 2_000
+"""Files that a pattern may fit to be looked up."""
+MOST_ENTRIES = 200_000
+"""Entries of a tree that are looked at."""
+LONGEST_S = 2.0
+"""Seconds that a look through one tree may take."""
+IGNORE_FILES = (".gitignore", ".ignore", ".rgignore", ".fdignore")
+_WILD = re.compile(r"[*?\[]")
+_ODD = re.compile(r"[\s'\"\\*?\[]")
+
+
+def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
+    """The answers to what the decision wants to know. What is too much to look up is left out, and so counts as not
+    known."""
+    asked = permissions.questions(request)
+    places: dict[str, tuple[str, ...]] = {path: (_real(path),) for path in asked.paths}
+    matches = {}
+    for pattern in asked.patterns:
+        if (found := _matches(pattern)) is not None:
+            matches[pattern] = tuple(sorted(found))
+            places[pattern] = tuple(sorted({_real(pattern), *map(_real, found)}))
+    return Disk(
+        places,
+        matches,
+        {tree: _in_time(tree, permissions.matters) for tree in asked.trees},
+        frozenset(filter(os.path.lexists, asked.programs)),
+        {folder: programs_in_config(Path(folder)) or "" for folder in asked.repositories},
+        {folder: password_in_config(Path(folder)) or "" for folder in asked.addresses},
+    )
+
+
+def _real(path: str) -> str:
+    try:
+        return str(Path(path).resolve())
+    except (OSError, ValueError, RuntimeError):  # a name too long, links in a circle: nothing that could be opened
+        return os.path.normpath(path)
+
+
+# ── patterns ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _matches(pattern: str) -> set[str] | None:
+    """What bash may put in place of an absolute pattern; None where that is too much.
+
+    Brackets are not taken apart: from the first one on any name fits, which is more than bash finds and never less.
+    """
+    found = {"/"}
+    for part in filter(None, pattern.split("/")):
+        if _WILD.search(part):
+            fits = re.compile(_part_regex(part), re.DOTALL).fullmatch
+            names = ((folder.rstrip("/"), name) for folder in found for name in _names(folder, part))
+            following = {f"{folder}/{name}" for folder, name in names if fits(name)}
+        else:
+            following = {f"{folder.rstrip('/')}/{part}" for folder in found}
+            following = following if len(following) == 1 else set(filter(os.path.lexists, following))
+        if len(following) > MOST_MATCHES:
+            return None
+        found = following
+    return set(filter(os.path.lexists, found))
+
+
+def _names(folder: str, part: str) -> Iterator[str]:
+    """The names in a folder that a part of a pattern may fit: hidden ones only where it begins with a dot."""
+    hidden = part.startswith(".")
+    yield from ((".", "..") if hidden else ())  # which bash 5.1 and older find, too
+    yield from (entry.name for entry in _entries_of(folder) if hidden or not entry.name.startswith("."))
+
+
+def _part_regex(part: str) -> str:
+    literal, bracket, _ = part.partition("[")
+    tokens = ["" if char == "*" else "[^/]" if char == "?" else re.escape(char) for char in literal]
+    return name_regex([*tokens, ""] if bracket else tokens)
+
+
+def _entries_of(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:
+        return  # no folder, or not ours to read: bash finds nothing there either
+
+
+# ── trees ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _in_time(tree: Tree, matters: Callable[[str], bool]) -> Contents:
+    try:
+        return _contents(tree, matters)
+    except GitError:
+        return Contents(complete=False)
+
+
+def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRIES) -> Contents:
+    """What is found in a tree, or as much as can be looked through in time."""
+    if tree.pattern:
+        return _of_all(tree, matters, most)
+    fits = re.compile("|".join(map(_part_regex, tree.names or ("*",))), re.DOTALL).fullmatch
+    left_out = re.compile("|".join(map(_part_regex, tree.without)) or "(?!)", re.DOTALL).fullmatch
+    root = _real(tree.folder)
+    files: set[str] = set()
+    odd = ""
+    complete = True
+    end = time.monotonic() + LONGEST_S
+    entries = _tracked(root, from_top=tree.from_top) if tree.tracked else _walk(root, hidden=tree.hidden)
+    for number, (path, is_link) in enumerate(entries):
+        if number >= most or (number % 512 == 0 and time.monotonic() > end):
+            return Contents(tuple(sorted(files)), complete=False, odd=odd)
+        name = path.rpartition("/")[2]
+        if not fits(name) or left_out(name):
+            complete = complete and not (tree.entered and is_link and _is_folder(path))
+            continue
+        below = path[len(root) + 1 :]
+        odd = odd or (below if _ODD.search(below) or below.startswith("-") else "")
+        if matters(path):
+            files.add(path)
+        if tree.links and is_link:
+            target = _real(path)
+            files.add(target)
+            complete = complete and not _is_folder(target)
+    return Contents(tuple(sorted(files)), complete, odd)
+
+
+def _of_all(tree: Tree, matters: Callable[[str], bool], most: int) -> Contents:
+    """What is found in each of the folders that fit a pattern."""
+    matches = _matches(tree.folder)
+    if matches is None:
+        return Contents(complete=False)
+    found = [_contents(replace(tree, folder=match, pattern=False), matters, most) for match in sorted(matches)]
+    return Contents(
+        tuple(sorted({file for contents in found for file in contents.files})),
+        all(contents.complete for contents in found),
+        next((contents.odd for contents in found if contents.odd), ""),
+    )
+
+
+def _walk(root: str, *, hidden: bool) -> Iterator[tuple[str, bool]]:
+    """Every file below a folder, or the file itself, and whether it is a link.
+
+    Without `hidden`, names that begin with a dot are left out, up to a folder whose ignore file brings some back.
+    """
+    if not _is_folder(root):
+        yield root, False
+        return
+    hidden = hidden or any(map(_brings_back, map(str, Path(root).parents)))
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        hidden = hidden or _brings_back(folder)
+        for entry in _entries_of(folder):
+            if entry.name.startswith(".") and not hidden:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+            else:
+                yield entry.path, entry.is_symlink()
+
+
+def _brings_back(folder: str) -> bool:
+    """An ignore file here has a line with a !, which makes rg and fd search what they would pass over."""
+    for name in IGNORE_FILES:
+        try:
+            if re.search(rb"(?m)^\s*!", read_regular(Path(folder, name), MOST_RULE_BYTES)):
+                return True
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True  # too large, or no file: what it says is not known
+    return False
+
+
+def _tracked(folder: str, *, from_top: bool) -> Iterator[tuple[str, bool]]:
+    """Every file below a folder that git tracks, wherever its index says that it is. Raises GitError."""
+    options = ("--full-name", "--", ":/") if from_top else ()
+    listed = ask("ls-files", "-z", *options, cwd=Path(folder), time_s=LONGEST_S, fine=(0, 128)).printed
+    for name in filter(None, os.fsdecode(listed).split("\0")):
+        path = os.path.normpath(f"{folder}/{name}")
+        yield path, _real(path) != path
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  as above
+    except (OSError, ValueError):
+        return False

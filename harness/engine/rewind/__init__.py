@@ -1,0 +1,1 @@
+"""Returns to an earlier turn: its history, its files, or both."""

@@ -1,0 +1,242 @@
+"""Goes back to where an earlier turn began: with the history, the files, or both: `/rewind`."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from harness.base.errors import HarnessError
+from harness.checkpoints import Change, ChangeKind, CheckpointError, Checkpoints
+from harness.engine.conversation import Conversation
+from harness.engine.permissions.asker import Asker, ask_permission
+from harness.engine.rewind.kept_files import KeptFiles
+from harness.engine.signals import Signals, unless
+from harness.engine.turn_queue import TurnTaking
+from harness.events import Event, Notice, RolledBack
+from harness.journal import RewindPoint
+from harness.permissions import PermissionRequest
+from harness.tools.tool import Effect
+
+MOST_LINES = 20
+"""Paths, and then commands, that are named before a person is asked; of more the number is told."""
+_NOTHING_KEPT = "No files were kept since turn {turn} began, so that only the conversation can be taken back."
+
+
+@dataclass(frozen=True, slots=True)
+class FilesBack:
+    """What it would mean to take the files back."""
+
+    id: str
+    """Of the checkpoint."""
+    when: str
+    """What the files would hold again, as in "before turn 2"."""
+    why: Literal["rewind", "undo"]
+    turn: int
+    step: int
+    """The last step before it."""
+    changes: tuple[Change, ...]
+    """What differs now, the person's own changes included."""
+    stays: tuple[str, ...]
+    """What was done since and cannot be undone, such as commands that ran, in one line each."""
+
+    @property
+    def summary(self) -> str:
+        """How many files would be written back or removed, in one line."""
+        removed = sum(change.kind is ChangeKind.ADDED for change in self.changes)
+        parts = [("write back", len(self.changes) - removed), ("remove", removed)]
+        said = [f"{what} {count:,} file{'s' * (count != 1)}" for what, count in parts if count]
+        return f"{' and '.join(said) or 'no file differs'}, as {'they were' if said else 'it was'} {self.when}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The first paths, and what stays."""
+        verbs = {ChangeKind.ADDED: "remove", ChangeKind.CHANGED: "write back", ChangeKind.REMOVED: "bring back"}
+        paths = [f"{verbs[change.kind]:<10}  {change.path}" for change in self.changes]
+        return (*_first(paths), *_first([f"not undone  {one}" for one in self.stays]))
+
+
+class Rewinding:
+    """Cuts the history, and shows what a rewind of the files would do, asks, and does it; their state before it is
+    kept. Nothing is taken back while a turn runs."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        turns: TurnTaking,
+        kept: KeptFiles,
+        checkpoints: Checkpoints | None,
+        asker: Asker,
+        signals: Signals,
+        forget_sizes: Callable[[], None],
+    ) -> None:
+        """
+        Args:
+            conversation: whose history is cut.
+            turns: what else happens in it, and when nothing does.
+            kept: which states of the files were kept.
+            checkpoints: keeps what the files hold; None: files are never taken back.
+            asker: who agrees.
+            signals: an interruption ends the question.
+            forget_sizes: called after a cut, since what was measured of the history does not hold any more.
+        """
+        self._conversation = conversation
+        self._turns = turns
+        self._kept = kept
+        self._checkpoints = checkpoints
+        self._asker = asker
+        self._signals = signals
+        self._forget_sizes = forget_sizes
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Fold what an earlier run of this session kept."""
+        for event in events:
+            self._kept.see(event)
+
+    def rewind(self, turn: int) -> str:
+        """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.
+
+        Raises HarnessError while a turn runs, and for a turn whose prompt is not in the history any more.
+        """
+        self._require_rest()
+        return self._cut(turn)
+
+    async def files_since(self, turn: int) -> FilesBack | None:
+        """What it would mean to take the files back to the beginning of that turn. None: nothing was kept since then.
+
+        Raises HarnessError for a turn that never was, and CheckpointError for what was kept and is not here.
+        """
+        step = self._kept.began(turn)
+        if step is None:
+            raise HarnessError(f"There was no turn {turn} in this session.")
+        kept = self._kept.since(turn)
+        if self._checkpoints is None or kept is None:
+            return None
+        return await self._compared(kept.id, f"before turn {turn}", "rewind", turn, step)
+
+    async def rewind_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
+        """Take the files back to what they held when that turn began, without asking; `conversation`: the history, too.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        self._require_rest()
+        async with self._turns.alone():
+            if conversation:
+                self._point(turn)
+            back = await self.files_since(turn)
+            if back is None:
+                raise HarnessError(_NOTHING_KEPT.format(turn=turn))
+            restored = await self._restore(back)
+            if conversation:
+                self._cut(turn)
+            self._conversation.emit(restored)
+            return restored
+
+    def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
+        """Show what would become of the files, ask, and take back the files and then the history.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        return self._turns.events(partial(self._rewind_all, turn))
+
+    def undo_rewind(self) -> AsyncGenerator[Event, None]:
+        """Show what would become of the files, ask, and undo the last time that they were taken back.
+
+        Raises HarnessError, and then nothing has been changed.
+        """
+        return self._turns.events(self._undo_rewind)
+
+    def _require_rest(self) -> None:
+        if not self._turns.at_rest:
+            raise HarnessError("A turn is running; interrupt it before you rewind.")
+
+    def _point(self, turn: int) -> RewindPoint:
+        point = next((point for point in self._conversation.rewind_points if point.turn == turn), None)
+        if point is None:
+            raise HarnessError(f"There is no way back to turn {turn}; its prompt is not in the history.")
+        return point
+
+    def _cut(self, turn: int) -> str:
+        point = self._point(turn)
+        self._conversation.replace(self._conversation.messages[: point.index], "rewind")
+        self._forget_sizes()
+        return point.prompt
+
+    async def _rewind_all(self, turn: int) -> None:
+        self._point(turn)
+        compare = partial(self.files_since, turn)
+        if (restored := await self._restored(compare, _NOTHING_KEPT.format(turn=turn))) is not None:
+            told = f"The model knows nothing from turn {turn} on any more. The prompt was: {self._cut(turn)}"
+            self._conversation.emit(restored)
+            self._conversation.emit(Notice("info", told))
+
+    async def _undo_rewind(self) -> None:
+        nothing = "No files were taken back in this session."
+        if (restored := await self._restored(self._before_restore, nothing)) is not None:
+            self._conversation.emit(restored)
+
+    async def _restored(self, compare: Callable[[], Awaitable[FilesBack | None]], otherwise: str) -> RolledBack | None:
+        """Restore what was shown and agreed to; what has changed while the person thought is shown again."""
+        self._signals.reset()
+        shown: FilesBack | None = None
+        stop = self._signals.interrupt
+        while (back := await unless(stop, compare())) is not None and back.changes and back != shown:
+            if not await self._agreed(back):
+                break
+            shown = back
+        if stop.is_set() or (back is not None and back.changes and back != shown):
+            self._conversation.emit(Notice("info", "Nothing was taken back."))
+            return None
+        if back is None:
+            raise HarnessError(otherwise)
+        return await self._restore(back)
+
+    async def _before_restore(self) -> FilesBack | None:
+        """What it would mean to undo the last restore. None: there was none."""
+        if self._checkpoints is None or not self._kept.undo:
+            return None
+        turn, step = self._conversation.turn, self._conversation.step
+        return await self._compared(self._kept.undo, "before they were taken back", "undo", turn, step)
+
+    async def _agreed(self, back: FilesBack) -> bool:
+        """Show the person what would be done, and ask."""
+        request = PermissionRequest(
+            *(f"rewind-{back.id}", "rewind", Effect.WRITE, back.summary), detail="\n".join(back.lines), input={}
+        )
+        why = "files are taken back"
+        answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
+        return answer is not None and answer.choice != "no"
+
+    async def _restore(self, back: FilesBack) -> RolledBack:
+        """Do it, without asking. Returns the event that is still to be emitted: a view that forgets what comes after
+        a prompt would forget it, too, if it came before the history is cut.
+
+        Raises CheckpointError, and then nothing has been changed.
+        """
+        done = await self._checkpoints_here().restore(back.id)
+        restored = (*done.written, *done.removed)
+        left = (*done.not_undone, *self._kept.left(back.step, restored))
+        return RolledBack(back.turn, back.step, restored, left, back.why, done.undo)
+
+    async def _compared(self, id: str, when: str, why: Literal["rewind", "undo"], turn: int, step: int) -> FilesBack:
+        checkpoints = self._checkpoints_here()
+        if not checkpoints.holds(id):
+            raise CheckpointError(self._elsewhere(when))
+        changes = await checkpoints.changes_since(id)
+        paths = tuple(change.path for change in changes)
+        return FilesBack(id, when, why, turn, step, changes, self._kept.left(step, paths))
+
+    def _checkpoints_here(self) -> Checkpoints:
+        if self._checkpoints is None:
+            raise CheckpointError("No files are kept in this session.")
+        return self._checkpoints
+
+    def _elsewhere(self, when: str) -> str:
+        what = f"What the files held {when}"
+        if original := self._kept.copied_from:
+            return f"{what} is kept by the session {original}, which this one was copied from; go on there instead."
+        return f"{what} is no longer kept: its checkpoint is gone from the folder of this session."
+
+
+def _first(lines: list[str]) -> list[str]:
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], f"and {more:,} more"] if more > 0 else lines

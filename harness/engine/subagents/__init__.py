@@ -1,0 +1,1 @@
+"""Agents that work for an agent: started, admitted, followed and reported."""

@@ -1,0 +1,417 @@
+"""Agents that work for an agent: who they are, what each does now, and what comes of it (facts/lessons.md, s06).
+
+A subagent is an agent like any other, with its own history, tools, breakers, recovery and escape. What it shares with
+the one that asked is the person, the permissions, the money, the connection to the model and the gate, which lets few
+of them work at a time. None of them can ask for further ones.
+
+Whatever happens to one, whoever asked gets exactly one report, and only an answer is called an answer.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from harness.base.clock import Clock
+from harness.base.errors import HarnessError
+from harness.base.shielded import uninterrupted
+from harness.definitions import Agents
+from harness.engine.conversation import Conversation
+from harness.engine.inbox import Incoming
+from harness.engine.permissions.asker import Asker, OnBehalf
+from harness.engine.subagents.admission import Gating, NotAdmitted
+from harness.engine.subagents.fan_out import FanOutQuestions, FanOutRefused
+from harness.engine.subagents.follower import Follower, played
+from harness.engine.subagents.reports import Report, ended_with, told
+from harness.engine.subagents.rows import AgentRow, AgentState, first_row
+from harness.engine.subagents.worker import Order, Worker
+from harness.events import (
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
+    ArrivalKind,
+    Arrived,
+    Event,
+    Message,
+    ToolOutcome,
+)
+from harness.model import agent_texts
+from harness.model.catalogue import model_named
+from harness.tools.output import shorten
+from harness.tools.task import TaskArguments, kind_of
+from harness.tools.tool import ToolContext, ToolResult, shorten_line
+
+REMEMBERED = 50
+"""Agents of a session that are listed, the ones asked last. Others can be asked to go on if they have a journal."""
+
+INTERRUPTED = Report(AgentEnd.CANCELLED, "it was interrupted")
+"""Whoever asked for the task does not wait for it any more, and it had not begun."""
+
+LEFT = Report(AgentEnd.CANCELLED, "it was at work when the session was left")
+"""The program ended without a chance to say anything."""
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    """One task of one agent."""
+
+    prompt: str
+    tools: tuple[str, ...]
+    stopped: str = ""
+    """Why it is to end; empty: it is not."""
+    report: Report = INTERRUPTED
+    """How it ended, or would if it ended now."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """An agent of this session."""
+
+    agent: str
+    row: AgentRow
+    begun: bool = False
+    """It has worked, so that there is something to go on from."""
+    messages: tuple[Message, ...] = ()
+    """Its history, where no journal keeps it."""
+    tasks: list[_Task] = field(default_factory=list)
+    """Those that it works on or waits with; it works on one at a time."""
+    running: Worker | None = None
+
+
+class Subagents:
+    """Lets agents work for one conversation."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        gating: Gating,
+        incoming: Incoming,
+        asker: Asker,
+        fan_out: FanOutQuestions,
+        clock: Clock,
+        log: logging.Logger,
+        *,
+        hire: Callable[[Order], Worker],
+        tools: tuple[str, ...],
+        kinds: Agents,
+        model: Callable[[], str],
+        result_characters: int,
+        kept: bool,
+        most: int = 100,
+    ) -> None:
+        """
+        Args:
+            gating: lets few of them work at a time.
+            incoming: takes the reports that nobody waits for.
+            fan_out: asks before many of them are started.
+            hire: makes an agent. Raises HarnessError when it cannot.
+            tools: names of what an agent may be given.
+            kinds: the kinds of agents that files define.
+            model: the model that will answer.
+            result_characters: most characters of an answer that enter the history.
+            kept: each of them has a journal.
+            most: agents of the session that may be started; work that goes on with one of them is not counted.
+        """
+        self._conversation = conversation
+        self._gating = gating
+        self._incoming = incoming
+        self._asker = asker
+        self._fan_out = fan_out
+        self._clock = clock
+        self._log = log
+        self._hire = hire
+        self._tools = tools
+        self.kinds = kinds
+        """The kinds of agents that there are besides the usual one."""
+        self.only: Callable[[], frozenset[str] | None] = lambda: None
+        """The only tools of the turn that asks; None: all of them."""
+        self._model = model
+        self._result_characters = result_characters
+        self._kept = kept
+        self._most = most
+        self._known: dict[str, _Known] = {}
+        self._kind_of: dict[str, str] = {}
+        """By the id of an agent that is of a kind, also of one that is not listed any more."""
+        self._count = 0
+        self._background: dict[asyncio.Task[None], str] = {}
+
+    # ── what the tool calls ─────────────────────────────────────────────────────────────────────
+
+    async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
+        """Have the task done, and say what came of it. A cancellation ends the agent and is passed on."""
+        if task.agent is None and (full := self._full()) is not None:
+            return full
+        known = None if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
+        if task.agent is not None and known is None:
+            hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"
+            return _invalid(
+                f"There is no agent {task.agent} to go on with; {hint}. Leave `agent` out to start a new one."
+            )
+        name = kind_of(task) if known is None else self._kind_of.get(known.agent, "")
+        kind = self.kinds.get(name)
+        if kind is None and name:
+            return _invalid(f"There is no kind of agent {name}; there are {', '.join(self._kind_names) or 'none'}.")
+        if known is not None and kind_of(task) not in ("", name):
+            return _invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to go on with it.")
+        only = self.only()
+        may = [one for one in (kind.given if kind else self._tools) if only is None or one in only]
+        chosen = tuple(may if task.tools is None else dict.fromkeys(task.tools))
+        if wrong := [one for one in chosen if one not in may]:
+            return _invalid(f"No agent can be given {', '.join(wrong)}; there are {', '.join(may) or 'none'}.")
+        if known is None:
+            try:
+                await self._fan_out.admit(context.call_id, self._count)
+            except FanOutRefused as refusal:
+                return ToolResult(str(refusal), ToolOutcome.DENIED, refusal.summary)
+            if (full := self._full()) is not None:  # others of the same reply have started meanwhile
+                return full
+            known = self._new()
+        if name:
+            self._kind_of[known.agent] = name
+        model = model_named(kind.model) if kind and kind.model else self._model()
+        self._remember(known)
+        asked = _Task(task.prompt, chosen)
+        known.tasks.append(asked)
+        self._conversation.emit(
+            created := AgentCreated(
+                *(known.agent, context.call_id, shorten_line(task.description), task.prompt, model, chosen),
+                background=task.background,
+                again=known.begun,
+                journal=f"{known.agent}.jsonl" if self._kept else "",
+                kind=name,
+            )
+        )
+        row = first_row(created, self._clock.now())
+        known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
+        if task.background:
+            self._later(known, asked, shorten_line(task.description), context)
+            text = agent_texts.works_in_background(known.agent)
+            return ToolResult(text, summary=f"{known.agent} works in the background")
+        report = await self._carried_out(known, asked)
+        return self._result(known.agent, report, context)
+
+    def _full(self) -> ToolResult | None:
+        """The answer where the session may start no other subagent; None: it may."""
+        if self._count < self._most:
+            return None
+        text = (
+            f"Not started: this session has started {self._count} agents, and max_agents allows no more. Do the rest "
+            "yourself, or go on with one of them by its id."
+        )
+        return ToolResult(text, ToolOutcome.ERROR, f"not started: max_agents is {self._most}")
+
+    def _result(self, agent: str, report: Report, context: ToolContext) -> ToolResult:
+        content, whole = shorten(told(agent, report), self._result_characters, context.output_file)
+        if report.answered:
+            return ToolResult(content, summary=_took(agent, report), detail=report.text, full_output=whole)
+        summary = shorten_line(f"{agent} did not finish: {report.reason}")
+        return ToolResult(content, ToolOutcome.ERROR, summary, detail=report.text, full_output=whole)
+
+    def _later(self, known: _Known, task: _Task, description: str, context: ToolContext) -> None:
+        async def work() -> None:
+            try:
+                await self._carried_out(known, task)
+            finally:
+                result, _ = shorten(told(known.agent, task.report), self._result_characters, context.output_file)
+                self._arrive(known.agent, description, result)
+
+        running = asyncio.create_task(work(), name=f"agent {known.agent}")
+        self._background[running] = known.agent
+        running.add_done_callback(self._done)
+
+    def _arrive(self, agent: str, description: str, result: str) -> None:
+        text = agent_texts.background_answer(agent, description, result)
+        self._incoming.arrive(ArrivalKind.AGENT_ENDED, agent, text)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        del self._background[task]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error("an agent in the background failed", exc_info=error)
+        self._incoming.on_change()
+
+    # ── one task of one agent ───────────────────────────────────────────────────────────────────
+
+    async def _carried_out(self, known: _Known, task: _Task) -> Report:
+        """Let the agent in through the gate, and work; the end is told whatever it is."""
+        try:
+            await self._gating.run(known.agent, partial(self._let_in, known, task), lambda done: done.ending)
+        except NotAdmitted as refusal:
+            task.report = Report(AgentEnd.NOT_STARTED, str(refusal))
+        finally:
+            if task in known.tasks:
+                self._end(known, task)
+            self._forget()
+        return task.report
+
+    async def _let_in(self, known: _Known, task: _Task) -> Report:
+        """Work, and tell the end while the slot is held: nobody is seen to begin before that."""
+        try:
+            await self._work(known, task)
+        finally:
+            self._end(known, task)
+        return task.report
+
+    def _end(self, known: _Known, task: _Task) -> None:
+        known.tasks.remove(task)
+        if task.stopped and task.report.end in (AgentEnd.CANCELLED, AgentEnd.NOT_STARTED):
+            task.report = replace(task.report, reason=task.stopped)
+        self._tell_end(known, task.report)
+
+    async def _work(self, known: _Known, task: _Task) -> None:
+        kind = self.kinds.get(self._kind_of.get(known.agent, ""))
+        order = Order(
+            *(known.agent, task.tools, OnBehalf(self._asker, known.agent), known.begun, known.messages),
+            model=model_named(kind.model) if kind and kind.model else "",
+            effort=kind.effort if kind else None,
+            role=kind.prompt if kind else "",
+        )
+        try:
+            worker = self._hire(order)
+        except HarnessError as error:
+            task.report = Report(AgentEnd.NOT_STARTED, str(error))
+            return
+        known.begun = True
+        known.running = worker
+        known.row = replace(known.row, state=AgentState.RUNS, since=self._clock.now(), moved=None)
+
+        def moved(event: AgentMoved) -> None:
+            known.row = replace(known.row, moved=event)
+            self._conversation.emit(event)
+
+        follower = Follower(known.agent, worker.conversation.spend, self._conversation, moved)
+        failure = "its turn had no end"
+        try:
+            # A cancelled agent is interrupted and comes to its end: its journal is whole, and its processes are gone.
+            await uninterrupted(played(worker, task.prompt, follower.see), worker.interrupt)
+        except HarnessError as error:
+            failure = str(error)
+        except Exception as error:  # noqa: BLE001 (the border: whatever fails in an agent is told to whoever asked)
+            self._log.exception("an agent failed")
+            failure = f"something in the program failed ({type(error).__name__}: {error})"
+        finally:
+            known.running = None
+            if not worker.journal:
+                known.messages = worker.conversation.messages
+            task.report = follower.report(failure)
+            await worker.aclose()
+
+    def _tell_end(self, known: _Known, report: Report) -> None:
+        self._conversation.emit(ended := ended_with(known.agent, report))
+        if known.running is None:
+            state = AgentState.WAITS if known.tasks else AgentState.ENDED
+            known.row = replace(known.row, state=state, since=self._clock.now(), ended=ended)
+
+    # ── what a person does ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The agents that work or wait for their turn, and that nobody waits for."""
+        return tuple(self._background.values())
+
+    @property
+    def rows(self) -> tuple[AgentRow, ...]:
+        """Those that can be asked to go on, the one asked last at the end."""
+        return tuple(known.row for known in self._known.values())
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The ids of the same."""
+        return tuple(self._known)
+
+    def stop(self, agent: str, why: str = "the person stopped it") -> bool:
+        """End what an agent does or waits for; whoever asked for it is told. False: it does nothing."""
+        known = self._known.get(agent)
+        if known is None:
+            return False
+        for task in known.tasks:
+            task.stopped = why
+        if known.running is not None:
+            known.running.interrupt()
+        if len(known.tasks) > (known.running is not None):
+            self._gating.end(agent)
+        return bool(known.tasks)
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Know the agents of an earlier run of this session again; their journals hold what they remember.
+
+        What had not ended when the program was killed has ended now, and is told.
+        """
+        unended: dict[str, int] = {}
+        untold: dict[str, list[AgentCreated]] = {}
+        for event in events:
+            match event:
+                case AgentCreated(agent=agent):
+                    self._count = max(self._count, _number_of(agent))
+                    if event.kind:
+                        self._kind_of[agent] = event.kind
+                    unended[agent] = unended.get(agent, 0) + 1
+                    if event.background:
+                        untold.setdefault(agent, []).append(event)
+                    if event.journal:
+                        row = replace(first_row(event, 0.0), state=AgentState.ENDED)
+                        self._remember(_Known(agent, row, event.again))
+                case AgentMoved(agent=agent) if agent in self._known:
+                    self._known[agent].begun = True
+                case AgentEnded(agent=agent):
+                    unended[agent] = unended.get(agent, 0) - 1
+                case Arrived(kind=ArrivalKind.AGENT_ENDED, source=agent) if untold.get(agent):
+                    untold[agent].pop(0)
+        for agent, count in unended.items():
+            for _ in range(count):
+                self._conversation.emit(ended_with(agent, LEFT))
+        for agent, tasks in untold.items():
+            for task in tasks:
+                self._arrive(agent, task.task, told(agent, LEFT))
+        self._forget()
+
+    async def aclose(self) -> None:
+        """End every agent that works in the background; the session tells of it when it is gone on with."""
+        for known in self._known.values():
+            for asked in known.tasks:
+                asked.stopped = "the session ended"
+        tasks = tuple(self._background)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @property
+    def _kind_names(self) -> tuple[str, ...]:
+        return tuple(kind.name for kind in self.kinds.agents)
+
+    def _new(self) -> _Known:
+        self._count += 1
+        agent = f"a{self._count}"
+        return _Known(agent, AgentRow(agent, "", AgentState.WAITS, self._clock.now()))
+
+    def _older(self, agent: str) -> _Known | None:
+        """One that is not listed any more; whether its journal is still there is seen when it is to begin."""
+        if not self._kept or not 0 < _number_of(agent) <= self._count:
+            return None
+        return _Known(agent, AgentRow(agent, "", AgentState.ENDED, 0.0), begun=True)
+
+    def _remember(self, known: _Known) -> None:
+        self._known.pop(known.agent, None)
+        self._known[known.agent] = known
+
+    def _forget(self) -> None:
+        """Only the last ones are listed; of the others nothing is kept, here and at the gate."""
+        idle = [known.agent for known in self._known.values() if not known.tasks]
+        for agent in idle[: max(0, len(self._known) - REMEMBERED)]:
+            del self._known[agent]
+            self._gating.end(agent)
+
+
+def _invalid(text: str) -> ToolResult:
+    return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
+
+
+def _number_of(agent: str) -> int:
+    """The number in an id; 0 for what is none."""
+    return int(agent[1:]) if re.fullmatch("a[1-9][0-9]{0,8}", agent) else 0
+
+
+def _took(agent: str, report: Report) -> str:
+    return f"{agent} answered, {report.steps} step{'s' * (report.steps != 1)}"

@@ -1,0 +1,1 @@
+"""The tool calls of one reply: decided, permitted, run, with their results in order."""

@@ -1,0 +1,96 @@
+"""The images and PDF files that a prompt names with `@`, as content blocks beside it."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from harness.base.regular_file import open_regular, read_regular
+from harness.base.surrogates import sendable
+from harness.base.threads import in_thread
+from harness.engine.conversation import Conversation
+from harness.engine.signals import unless
+from harness.engine.tools.calls import ToolCalls
+from harness.events import ATTACHMENT, Block, Notice, ToolOutcome
+from harness.media.attachment import MediaError, attachment
+from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
+from harness.media.mentions import looks_like_media, mentions
+from harness.tools.attachment import real_path
+from harness.tools.tool import ToolResult
+from harness.tools.workspace import PathError
+
+
+class Attachments:
+    """Reads what the prompts of one conversation name."""
+
+    def __init__(self, tools: ToolCalls, conversation: Conversation, workspace: Path) -> None:
+        """`tools` reads each file as a call of read_file, so that permissions, hooks and time limits hold for it."""
+        self._tools = tools
+        self._conversation = conversation
+        self._workspace = workspace
+        self._number = 0
+
+    async def of(self, prompt: str, interrupt: asyncio.Event) -> tuple[Block, ...]:
+        """A line of text and a content block for each file; of one that cannot be attached, a line that says why.
+
+        A name behind an `@` that is no image or PDF is left to the model. Nothing is read once `interrupt` is set.
+        """
+        if not (named := mentions(prompt)):
+            return ()
+        blocks: list[Block] = []
+        for path, missing in await unless(interrupt, in_thread(partial(_media_among, named, self._workspace))) or ():
+            if interrupt.is_set():
+                break
+            result = _missing(path) if missing else await self._read(path, interrupt)
+            if result.outcome is ToolOutcome.OK and result.media:
+                blocks += (_note(f"attached: {result.content}"), *result.media)
+            elif result.outcome is not ToolOutcome.CANCELLED:
+                why = result.summary or result.content
+                self._conversation.emit(Notice("warning", f"@{path} was not attached: {why}"))
+                blocks.append(_note(f"not attached: @{path}: {result.content}"))
+        return tuple(blocks)
+
+    async def _read(self, path: str, interrupt: asyncio.Event) -> ToolResult:
+        self._number += 1
+        return await self._tools.attached(path, f"{ATTACHMENT}{self._conversation.turn}-{self._number}", interrupt)
+
+
+def attachment_problem(prompt: str, workspace: Path) -> str:
+    """Why a file cannot be attached that a prompt names, in one sentence; empty where all of them can.
+
+    Whether it may be read is not asked here. Reads and decodes the files; for a thread.
+    """
+    for path, missing in _media_among(mentions(prompt), workspace):
+        try:
+            if missing:
+                return f"{path} does not exist; name an image or PDF behind the @."
+            attachment(read_regular(real_path(workspace, path), MOST_FILE_BYTES), path)
+        except (MediaError, PathError) as error:
+            return str(error)
+        except OSError as error:
+            return f"{path} cannot be read: {error.strerror or error}."
+    return ""
+
+
+def _missing(path: str) -> ToolResult:
+    return ToolResult(f"{path} does not exist.", ToolOutcome.ERROR, "there is no such file")
+
+
+def _note(text: str) -> Block:
+    return {"type": "text", "text": f"[{' '.join(sendable(text).split())}]"}
+
+
+def _media_among(named: tuple[str, ...], workspace: Path) -> list[tuple[str, bool]]:
+    """The paths that lead to an image or PDF, and those that would by their name; with each whether it is missing."""
+    found = []
+    for path in named:
+        missing, media = False, looks_like_media(path)
+        try:
+            with open_regular(real_path(workspace, path)) as file:
+                media = media or media_type(file.read(HEAD_BYTES)) is not None
+        except FileNotFoundError:
+            missing = True
+        except (OSError, PathError):  # reading it says what is wrong
+            missing = False
+        if media:
+            found.append((path, missing))
+    return found

@@ -1,0 +1,452 @@
+"""The tool calls of one reply: dispatch, permission, run, results in call order."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from harness.base.clock import Clock
+from harness.base.secret import MASK
+from harness.base.threads import in_thread
+from harness.engine.conversation import Conversation
+from harness.engine.hooks.hooks import Hooking, with_words, words_of
+from harness.engine.permissions.asker import Asker, ask_permission
+from harness.engine.permissions.disk_lookup import disk_of
+from harness.engine.signals import unless
+from harness.engine.tools.dispatch import Dispatching
+from harness.engine.tools.freshness import Labels, with_label
+from harness.engine.tools.outcomes import finish_of
+from harness.engine.tools.programs import failed_program
+from harness.engine.tools.time_limits import StillRuns, TimeLimits
+from harness.events import (
+    Block,
+    CutCall,
+    DispatchReason,
+    Failure,
+    Notice,
+    PlanChanged,
+    ResultLabelled,
+    SettingChanged,
+    ToolCall,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+)
+from harness.hooks import Combined, in_one_line
+from harness.model import hook_texts, prompt
+from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
+from harness.permissions.disk import Disk
+from harness.policies.breakers.decisions import Pause, Skip
+from harness.processes import Processes
+from harness.tools.arguments import ArgumentError
+from harness.tools.attachment import attachment_tool
+from harness.tools.output import fitted
+from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
+from harness.tools.toolbox import Toolbox
+from harness.tools.workspace import Workspace
+
+LONGEST_PREVIEW_S = 60.0
+"""Seconds in which what a call would do has to be known, so that a person can be asked about it."""
+_INTERRUPTED = (prompt.INTERRUPTED_RESULT, "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the model is told about its calls."""
+
+    blocks: tuple[Block, ...]
+    """One tool_result for each call, in call order."""
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A call that may run."""
+
+    call: ToolCall
+    """With the input as the hooks left it."""
+    tool: Tool
+    arguments: object
+    words: str = ""
+    """What hooks want the model to read behind the result."""
+    only_looks: bool = False
+    """Nobody was asked, because it changes nothing."""
+
+
+class ToolCalls:
+    """Answers every call of a reply exactly once."""
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        permissions: Permissions,
+        asker: Asker,
+        conversation: Conversation,
+        dispatching: Dispatching,
+        labels: Labels,
+        hooking: Hooking,
+        clock: Clock,
+        *,
+        workspace: Path,
+        outputs: Path,
+        processes: Processes,
+        count_errors: bool,
+        timeout_s: float,
+        log: logging.Logger,
+        remember: Callable[[PermissionRequest, Answer], Allow | Deny] | None = None,
+    ) -> None:
+        """
+        Args:
+            dispatching: decides about every call before anything else.
+            labels: says which results may not be fresh.
+            hooking: asks the hooks before and after a call.
+            workspace: the folder the tools work in.
+            outputs: folder for results too long for the history.
+            processes: starts the children of tools.
+            count_errors: an ordinary error result counts for the breaker as well.
+            timeout_s: seconds a call may take whose tool names no limit of its own.
+            log: gets the traceback of a tool that failed in a way it should not.
+            remember: what an answer means and keeps; None: `permissions.remember`, which keeps nothing.
+        """
+        self._toolbox = toolbox
+        self._permissions = permissions
+        self._remember = remember or permissions.remember
+        self._asker = asker
+        self._conversation = conversation
+        self._masking = conversation.masking
+        self._dispatching = dispatching
+        self._labels = labels
+        self._hooking = hooking
+        self._clock = clock
+        self._count_errors = count_errors
+        self.veto: Callable[[ToolCall], ToolResult | None] = _no_veto
+        """Answers a call that must not be made because it goes in circles."""
+        self.only: frozenset[str] | None = None
+        """The only tools of this turn; None: all of them."""
+        self._workspace = Workspace(workspace)
+        self._outputs = outputs
+        self._processes = processes
+        self._log = log
+        self._attach = attachment_tool()
+        self._limits = TimeLimits(timeout_s, lambda text: conversation.emit(Notice("warning", text)))
+
+    async def answer(
+        self, calls: Sequence[ToolCall], cut_calls: Sequence[CutCall], interrupt: asyncio.Event
+    ) -> Results:
+        """Run what may run. Calls that are safe together run together, the others alone and in order.
+
+        When `interrupt` is set, running tools are ended, and every call left is answered as not run. When a hook ends
+        the turn, what runs comes to its end, and nothing else is begun.
+        """
+        results: dict[str, ToolResult] = {}
+        places = {call.id: place for place, call in enumerate(calls)}
+        for batch in self._batches(calls):
+            if interrupt.is_set() or self._hooking.stopped:
+                break
+            ready = [await self._admitted(call, places[call.id], results, interrupt) for call in batch]
+            await self._run([call for call in ready if call is not None], results, interrupt)
+        for call in calls:
+            if call.id not in results:
+                self._ended(call, self._not_run(), 0.0, results)
+        # Not by id: a call may have been cut because its id is that of one that ran.
+        answered = [(call.id, results[call.id]) for call in calls] + [(cut.id, self._refused(cut)) for cut in cut_calls]
+        return Results(tuple(self._blocks(answered)), interrupt.is_set())
+
+    async def once_more(self, call: ToolCall, interrupt: asyncio.Event) -> ToolResult:
+        """Make a call that no reply asked for: one that failed, tried again by the program."""
+        results: dict[str, ToolResult] = {}
+        ready = await self._admitted(call, 0, results, interrupt)
+        await self._run([ready] if ready else [], results, interrupt)
+        return results.get(call.id) or self._not_run()
+
+    async def attached(self, path: str, call_id: str, interrupt: asyncio.Event) -> ToolResult:
+        """Read an image or PDF that the user has named, with the permissions and hooks of read_file.
+
+        A file outside the workspace is asked about. No breaker decides or counts it: it is no call of the model.
+        """
+        results: dict[str, ToolResult] = {}
+        ready = await self._allowed(ToolCall(call_id, "read_file", {"path": path}), self._attach, results, interrupt)
+        await self._run([ready] if ready else [], results, interrupt)
+        return results.get(call_id) or self._not_run()
+
+    def _not_run(self) -> ToolResult:
+        why = hook_texts.STOPPED_RESULT if self._hooking.stopped else prompt.CANCELLED_RESULT
+        return ToolResult(why, ToolOutcome.CANCELLED, "not run")
+
+    def _batches(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
+        def safe(call: ToolCall) -> bool:
+            tool = self._toolbox.get(call.name)
+            return tool is not None and tool.parallel
+
+        for parallel, group in groupby(calls, key=safe):
+            if parallel:
+                yield list(group)
+            else:
+                yield from ([call] for call in group)
+
+    # ── before a call ───────────────────────────────────────────────────────────────────────────
+
+    async def _admitted(
+        self, call: ToolCall, place: int, results: dict[str, ToolResult], interrupt: asyncio.Event
+    ) -> _Ready | None:
+        """The call with its checked arguments, or None when it was answered without running."""
+        tool = self._toolbox.get(call.name)
+        decision = await self._dispatching.decide(call, tool, place, interrupt)
+        match decision:
+            case Skip(reason=DispatchReason.UNKNOWN_TOOL):
+                self._ended(call, self._unknown(call.name), 0.0, results)
+            case Skip() | Pause():
+                self._ended(call, self._dispatching.answer(decision), 0.0, results)
+            case _ if self.only is not None and call.name not in self.only:
+                self._ended(call, self._narrowed(call.name), 0.0, results)
+            case _ if (vetoed := self.veto(call)) is not None:
+                self._ended(call, vetoed, 0.0, results)
+            case _ if tool is not None:
+                return await self._allowed(call, tool, results, interrupt)
+        return None
+
+    @contextmanager
+    def narrowed_to(self, only: frozenset[str] | None) -> Iterator[None]:
+        """As long as the block lasts only these tools are called; None: all of them."""
+        self.only = only
+        try:
+            yield
+        finally:
+            self.only = None
+
+    def _narrowed(self, name: str) -> ToolResult:
+        there = ", ".join(one for one in self._toolbox.names if one in (self.only or ())) or "none"
+        text = f"Not run: the command of this turn allows no {name}; it allows {there}."
+        return ToolResult(text, ToolOutcome.DENIED, f"the command allows no {name}")
+
+    def _unknown(self, name: str) -> ToolResult:
+        near = self._toolbox.nearest(name)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(self._toolbox.names)}."
+        return ToolResult(f"There is no tool called {name}; {hint}", ToolOutcome.INVALID, "no such tool")
+
+    async def _allowed(
+        self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
+    ) -> _Ready | None:
+        if self._hooking.stopped or not self._fits(call, tool, results):
+            return None
+        hooked = await self._hooking.before_tool(call)
+        if interrupt.is_set() or hooked.stops:
+            return None
+        call, words = replace(call, input=hooked.input), words_of(hooked.contexts)
+        if hooked.blocks:
+            await self._finished(call, _blocked(hooked), 0.0, words, results)
+            return None
+        if not self._fits(call, tool, results):
+            return None
+        # Both look at the disk, and what they find there may be large: in a thread, which can be given up.
+        checked = await unless(interrupt, self._previewed(call, tool, results))
+        if checked is None:
+            return None
+        arguments, preview = checked
+        request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
+        disk = await unless(interrupt, in_thread(partial(disk_of, self._permissions, request)))
+        if disk is None:
+            return None
+        request = replace(request, disk=disk, outside=self._outside(disk) if tool is self._attach else None)
+        decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
+        if isinstance(decision, Ask):
+            decision = await self._ask(request, decision, interrupt)
+        match decision:
+            case Allow():
+                self._tell(decision)
+                return _Ready(call, tool, arguments, words, decision.only_looks)
+            case Deny():
+                denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
+                await self._finished(call, denied, 0.0, words, results)
+        return None
+
+    def _fits(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> bool:
+        """Whether the arguments can be used; if not, the call was answered as wrong."""
+        try:
+            tool.parse(call.input)
+        except ArgumentError as error:
+            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+        except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
+            self._ended(call, self._broken(tool, error), 0.0, results)
+        return call.id not in results
+
+    async def _previewed(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
+        """The checked arguments and what a person should see of them; None when the call was answered as wrong."""
+        if tool.effect is Effect.WRITE and self._masking.used and self._holds_mask(call):
+            self._ended(call, ToolResult(prompt.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key"), 0.0, results)
+            return None
+        try:
+            arguments = tool.parse(call.input)
+            if tool.preview is None:
+                return arguments, ""
+            async with asyncio.timeout(min(self._limits.limit_of(tool), LONGEST_PREVIEW_S)):
+                preview = await in_thread(partial(tool.preview, self._context(call), arguments))
+                return arguments, self._masking.text(preview)
+        except ArgumentError as error:
+            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+        except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
+            self._ended(call, self._broken(tool, error), 0.0, results)
+        return None
+
+    def _outside(self, disk: Disk) -> Path | None:
+        """The file that a call would read outside the workspace and what is kept of this session."""
+        inside = (self._workspace.root, self._outputs.resolve())
+        real = [Path(path) for places in disk.places.values() for path in places]
+        return next((path for path in real if not any(map(path.is_relative_to, inside))), None)
+
+    def _tell(self, decision: Allow) -> None:
+        """What the person should know about a call that runs without having been asked about."""
+        if decision.dangerous:
+            self._conversation.emit(Notice("warning", f"dangerous, and not asked about: {decision.dangerous}"))
+        if decision.not_kept:
+            self._conversation.emit(Notice("warning", decision.not_kept))
+
+    async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
+        request = replace(request, offers=ask.offers, dangers=ask.dangers)
+        answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
+        if answer is None:
+            return Deny("the turn was interrupted", by="default")
+        decision = self._remember(request, answer)
+        if answer.choice == "always" and isinstance(decision, Allow) and not decision.not_kept:
+            for rule in answer.rules:
+                scope = "always" if answer.keep else "session"
+                self._conversation.emit(SettingChanged("permissions", f"allow {rule} ({scope})"))
+        return decision
+
+    # ── the call ────────────────────────────────────────────────────────────────────────────────
+
+    async def _run(self, ready: list[_Ready], results: dict[str, ToolResult], interrupt: asyncio.Event) -> None:
+        """Run these at the same time, until all have ended or the turn is interrupted."""
+        if not ready or interrupt.is_set():
+            return
+        running = [asyncio.ensure_future(self._run_one(item, results)) for item in ready]
+        interrupted = asyncio.ensure_future(interrupt.wait())
+        try:
+            pending: set[asyncio.Task[Any]] = {*running, interrupted}
+            while len(pending) > 1 and not interrupted.done():
+                _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            interrupted.cancel()
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _run_one(self, item: _Ready, results: dict[str, ToolResult]) -> None:
+        call, tool = item.call, item.tool
+        self._conversation.emit(ToolStarted(call.id, tool.name, tool.summarise(call.input), call.input))
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            result = await self._limits.run(
+                tool, replace(self._context(call), only_looks=item.only_looks), item.arguments
+            )
+        except asyncio.CancelledError as cancelled:
+            runs = isinstance(cancelled, StillRuns)
+            text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
+            result = ToolResult(text, ToolOutcome.CANCELLED, summary)
+            self._masking.file(self._context(call).output_file)
+            self._ended(call, self._labelled(item, result), loop.time() - began, results)
+            raise
+        except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
+            result = self._broken(tool, error)
+        result = await self._masked(call, result)
+        await self._finished(call, self._labelled(item, result), loop.time() - began, item.words, results)
+        if result.plan is not None:
+            self._conversation.emit(PlanChanged(result.plan))
+
+    async def _masked(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """The result as hooks, the journal and the model may see it; also its whole text on disk holds no known key."""
+        for file in {self._context(call).output_file, result.full_output}:
+            if file is not None and file.is_relative_to(self._outputs) and file.exists():
+                await in_thread(partial(self._masking.file, file))
+        return self._masking.value(result)
+
+    def _holds_mask(self, call: ToolCall) -> bool:
+        return any(isinstance(value, str) and MASK in value for value in call.input.values())
+
+    async def _finished(
+        self, call: ToolCall, result: ToolResult, seconds: float, words: str, results: dict[str, ToolResult]
+    ) -> None:
+        """Let the hooks speak about a result; also when that is interrupted, the call has ended as it did."""
+        try:
+            result = await self._hooking.after_tool(call, result)
+        finally:
+            self._ended(call, with_words(result, words), seconds, results)
+
+    def _labelled(self, item: _Ready, result: ToolResult) -> ToolResult:
+        """The result, with a line in front where there is evidence that it may not be fresh."""
+        call, conversation = item.call, self._conversation
+        label = self._labels.label(item.tool, call, result, step=conversation.step, at=self._clock.now())
+        if label is None:
+            return result
+        conversation.emit(ResultLabelled(call.id, call.name, label.label, label.evidence))
+        return replace(result, content=with_label(result.content, label, call.name))
+
+    def _broken(self, tool: Tool, error: Exception) -> ToolResult:
+        self._log.error("the tool %s failed", tool.name, exc_info=error)
+        text = f"{tool.name} failed inside: {type(error).__name__}: {error}"
+        return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(error))
+
+    def _refused(self, cut: CutCall) -> ToolResult:
+        result = ToolResult(prompt.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")
+        self._tell_end(cut, result, 0.0)
+        return result
+
+    def _ended(self, call: ToolCall, result: ToolResult, seconds: float, results: dict[str, ToolResult]) -> None:
+        results[call.id] = result
+        self._tell_end(call, result, seconds)
+
+    def _tell_end(self, call: ToolCall | CutCall, result: ToolResult, seconds: float) -> None:
+        whole = str(result.full_output) if result.full_output else None
+        part = failed_program(self._toolbox.get(call.name), call.input, result) if isinstance(call, ToolCall) else ""
+        finish = finish_of(result, call.name, part, count_errors=self._count_errors)
+        failure = finish if isinstance(finish, Failure) else None
+        self._conversation.emit(
+            ToolEnded(
+                *(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure),
+                revision=result.revision,
+                detail_of=result.detail_of,
+            )
+        )
+
+    def _context(self, call: ToolCall) -> ToolContext:
+        return ToolContext(
+            *(self._workspace, self._outputs, call.id, self._processes),
+            withholds=self._permissions.withholds,
+        )
+
+    # ── the results ─────────────────────────────────────────────────────────────────────────────
+
+    def _blocks(self, answered: Sequence[tuple[str, ToolResult]]) -> Iterator[Block]:
+        texts = self._fitted(answered)
+        for (call_id, result), text in zip(answered, texts, strict=True):
+            block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": text or "(no output)"}
+            if result.outcome is not ToolOutcome.OK:
+                block["is_error"] = True
+            elif result.media:
+                block["content"] = [{"type": "text", "text": block["content"]}, *result.media]
+            yield block
+
+    def _fitted(self, answered: Sequence[tuple[str, ToolResult]]) -> list[str]:
+        """The texts with the largest ones shortened, the whole of them on disk, until all fit one message."""
+
+        def whole(at: int) -> Path:
+            context = ToolContext(self._workspace, self._outputs, answered[at][0], self._processes)
+            return context.output_file.with_suffix(".result.txt")
+
+        errors = {at for at, (_, result) in enumerate(answered) if result.outcome is not ToolOutcome.OK}
+        return fitted([result.content for _, result in answered], whole, spared=errors)
+
+
+def _blocked(hooked: Combined) -> ToolResult:
+    reason = in_one_line(hooked.blocks)
+    return ToolResult(hook_texts.blocked(reason), ToolOutcome.DENIED, shorten_line(f"blocked by {reason}"))
+
+
+def _no_veto(call: ToolCall) -> ToolResult | None:
+    return None

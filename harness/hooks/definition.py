@@ -1,0 +1,176 @@
+"""What a hook is, what it is told and what it may answer."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from harness.events import HookPoint, Json
+from harness.hooks.tool_patterns import matches
+
+TIME_LIMIT_S = 10.0
+TOOL_POINTS = frozenset({HookPoint.BEFORE_TOOL, HookPoint.AFTER_TOOL})
+
+
+class Verdict(StrEnum):
+    """What a hook says about the permission of a call. The weaker the further up."""
+
+    ALLOW = "allow"
+    """Nobody need be asked; that never beats a rule."""
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """What a hook decided. Empty fields decide nothing, and most answers have one field."""
+
+    block: str = ""
+    """Why what is about to happen must not: for the model, and for the person."""
+    input: Json | None = None
+    """Put in the place of the call's input, or of `{"prompt": …}`; None: it stays."""
+    context: str = ""
+    """What the model is to know."""
+    stop: str = ""
+    """Why the turn ends here."""
+    permission: Verdict | None = None
+    reason: str = ""
+    """Why `permission` is what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """What a hook is told. Which fields are set depends on the point."""
+
+    point: HookPoint
+    workspace: str
+    turn: int
+    agent: str = ""
+    """Id of the agent that works for another one; empty: it works for the person."""
+    source: str = ""
+    """session_start: "new" or "resumed"."""
+    tool: str = ""
+    call_id: str = ""
+    input: Json = field(default_factory=dict)
+    """Of the tool call as it would run; prompt_submit: `{"prompt": …}`."""
+    outcome: str = ""
+    """after_tool: how the call ended, in the words of `ToolOutcome`."""
+    result: str = ""
+    """after_tool: what the model reads of it."""
+    trigger: str = ""
+    """Of a compaction: "auto", "reactive" or "manual"."""
+    tokens: int = 0
+    """Estimated size of the history, before or after the compaction."""
+    answer: str = ""
+    """stop: what the person takes for the answer."""
+    objections: int = 0
+    """stop: how often in a row the end was objected to; 0 at the first time."""
+    kind: str = ""
+    """notification: "permission", "question", "wait", "loop" or "turn_ended"."""
+    text: str = ""
+    """notification: what it says, in one line."""
+
+    @property
+    def prompt(self) -> str:
+        """prompt_submit: what the person typed."""
+        return str(self.input.get("prompt", ""))
+
+    def document(self) -> Json:
+        """What a command gets on its stdin: the fields of the point, and `event` for its name."""
+        common: Json = {"event": self.point.value, "workspace": self.workspace, "turn": self.turn}
+        if self.agent:
+            common["agent"] = self.agent
+        return common | {name: getattr(self, name) for name in _TOLD[self.point]}
+
+
+_CALL = ("tool", "call_id", "input")
+_TOLD: Mapping[HookPoint, tuple[str, ...]] = MappingProxyType(
+    {
+        HookPoint.SESSION_START: ("source",),
+        HookPoint.SESSION_END: (),
+        HookPoint.PROMPT_SUBMIT: ("input",),
+        HookPoint.BEFORE_TOOL: _CALL,
+        HookPoint.AFTER_TOOL: (*_CALL, "outcome", "result"),
+        HookPoint.BEFORE_COMPACTION: ("trigger", "tokens"),
+        HookPoint.AFTER_COMPACTION: ("trigger", "tokens"),
+        HookPoint.STOP: ("answer", "objections"),
+        HookPoint.NOTIFICATION: ("kind", "text"),
+    }
+)
+
+HookFunction = Callable[[HookCall], HookAnswer | Awaitable[HookAnswer | None] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """Something that attaches to one point. Raises ValueError, a clause, for a hook that could never be asked."""
+
+    name: str
+    """What the person reads of it."""
+    point: HookPoint
+    action: HookFunction | str
+    """A function of this program, or a command line."""
+    tools: str = ""
+    """Which tools it is for, as in "bash" or "write_file|edit_*"; empty: every one."""
+    time_s: float = TIME_LIMIT_S
+    required: bool = False
+    """Its failure counts as a no, instead of as no answer."""
+
+    def __post_init__(self) -> None:
+        if self.tools and self.point not in TOOL_POINTS:
+            raise ValueError(f"{self.point} concerns no tool, so `tools` cannot be given there")
+        if not self.time_s > 0:
+            raise ValueError("the time limit has to be above 0 seconds")
+
+    def concerns(self, call: HookCall) -> bool:
+        """It is to be asked about this."""
+        return self.point is call.point and (self.point not in TOOL_POINTS or matches(self.tools, call.tool))
+
+
+class HookError(Exception):
+    """A hook could not answer; the text says why, in a clause."""
+
+
+def hook(
+    point: str, *, tools: str = "", time_s: float = TIME_LIMIT_S, required: bool = False, name: str = ""
+) -> Callable[[HookFunction], Hook]:
+    """Make a hook of a function, plain or async, that takes a `HookCall` and returns a `HookAnswer` or None.
+
+        @hook("before_tool", tools="bash")
+        def no_force_push(call: HookCall) -> HookAnswer | None:
+            if "push --force" in call.input["command"]:
+                return HookAnswer(block="nobody pushes by force here")
+
+    Give it to `Agent(hooks=[no_force_push])`. A plain function runs in a thread of its own. What it raises is told
+    once and ends nothing, unless the hook is `required`.
+
+    Raises ValueError for a point that does not exist, or `tools` where there is no tool.
+    """
+    where = point_called(point)
+
+    def made(function: HookFunction) -> Hook:
+        called = name or str(getattr(function, "__name__", type(function).__name__))
+        return Hook(called, where, function, tools, time_s, required)
+
+    return made
+
+
+def own_hooks(hooks: object) -> tuple[Hook, ...]:
+    """The hooks that a program hands in. Raises TypeError, one sentence, for what is not a hook."""
+    if isinstance(hooks, Hook) or not isinstance(hooks, Iterable):
+        raise TypeError(f"hooks takes a list of hooks: write hooks=[{getattr(hooks, 'name', '…')}].")
+    found = tuple(hooks)
+    for one in found:
+        if not isinstance(one, Hook):
+            name = getattr(one, "__name__", None)
+            what = f"{name} is a plain function" if callable(one) and name else f"{one!r} is not a hook"
+            raise TypeError(f'{what}; put @hook("before_tool"), or another point, above a function to make it a hook.')
+    return found
+
+
+def point_called(name: str) -> HookPoint:
+    """The point of this name. Raises ValueError, a clause."""
+    try:
+        return HookPoint(name)
+    except ValueError:
+        raise ValueError(f"there is no hook point {name!r}; there are {', '.join(HookPoint)}") from None

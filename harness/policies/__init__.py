@@ -1,0 +1,1 @@
+"""Pure decisions: no files, clocks, random numbers or tasks. Each subpackage answers one question."""

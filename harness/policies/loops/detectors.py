@@ -1,0 +1,244 @@
+"""Does the behaviour repeat? Five projections of it, each with a detector of its own, and two weaker signs (B3).
+
+A step is all the calls of one reply; in what order they stand there does not matter (B12). What the harness itself
+does, such as its nudges, its vetoes and its skips, must not be shown to the detectors (B11).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from harness.events import Loop, Projection
+from harness.policies.loops.digests import digest
+from harness.policies.loops.observations import Call, Visit
+from harness.policies.loops.polls import Polls, PollsSnapshot
+from harness.policies.loops.repeats import Mark, Run, Stream, StreamSnapshot, mark_of, wanted_runs
+from harness.policies.loops.stagnation import Stagnation, StagnationSnapshot
+from harness.policies.loops.tail import MOST, Wanted
+from harness.policies.loops.thresholds import Thresholds
+
+Told = tuple[Call, Mark]
+"""A call, and how a person is told of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """For each projection and period the matched length that makes a loop."""
+
+    interaction: Wanted
+    interaction_failing: Wanted
+    calls: Wanted
+    error: Wanted
+    walk: Wanted
+    action: Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorsSnapshot:
+    """The detectors as they were at some moment (B24)."""
+
+    streams: tuple[StreamSnapshot, ...]
+    calls: StreamSnapshot | None
+    stagnation: StagnationSnapshot
+    polls: PollsSnapshot
+    state: str
+
+
+class Detectors:
+    """All the detectors of one agent.
+
+    Args:
+        thresholds: from where on a repetition is a loop.
+    """
+
+    def __init__(self, thresholds: Thresholds = Thresholds()) -> None:  # noqa: B008 (frozen)
+        longest = thresholds.longest_period
+        self._thresholds = thresholds
+        self._limits = _limits_of(thresholds)
+        self._interactions = Stream(Projection.INTERACTION, longest)
+        self._errors = Stream(Projection.ERROR, longest)
+        self._states = Stream(Projection.STATE, longest)
+        self._nodes = Stream(Projection.NODE, longest)
+        self._actions = Stream(Projection.ACTION, longest, weak=True)
+        self._streams = (self._interactions, self._errors, self._states, self._nodes, self._actions)
+        self._calls: Stream | None = None
+        """The single calls, from the first reply on that asks for more than one; until then they are the steps."""
+        self._stagnation = Stagnation(thresholds.stagnation_window)
+        self._polls = Polls()
+        self._state = ""
+        """The last one that was told."""
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """From where on a repetition is a loop. Another value holds from the next verdict on (B27)."""
+        return self._thresholds
+
+    @thresholds.setter
+    def thresholds(self, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
+        self._limits = _limits_of(thresholds)
+        for stream in self._every_stream():
+            stream.resize(thresholds.longest_period)
+        self._stagnation.resize(thresholds.stagnation_window)
+
+    def see_step(self, calls: Sequence[Call]) -> None:
+        """The calls of one reply, with what came of them. A reply without calls is no step."""
+        if not calls:
+            return
+        news = self._polls.see([call for call in calls if call.poll is not None])
+        step = [(call, mark_of(call)) for call in calls]
+        work = {_interaction(call): (call, mark) for call, mark in step if call.poll is None}
+        marks = tuple([mark for _, mark in work.values()])
+        self._see_failures(step, marks, news=news)
+        if work or news:
+            self._see_work(work, marks, news=news)
+
+    def see_visit(self, visit: Visit) -> None:
+        """The agent came to a place, or its state was told. A state that stays the same is no event: in it, different
+        things may be done."""
+        if visit.node:
+            self._nodes.push(visit.node)
+        if visit.state and visit.state != self._state:
+            self._states.push(visit.state)
+            self._state = visit.state
+
+    def verdicts(self) -> tuple[Loop, ...]:
+        """The loops in which the behaviour ends now, the strongest first and the weak ones last.
+
+        What an interaction that repeats explains is not told again as a failure that repeats, or as a weak sign.
+        """
+        repeats = self._repeated_interaction()
+        failures = None if repeats and repeats.failing else self._errors.loop(self._limits.error)
+        found = [repeats, failures, self._states.loop(self._limits.walk), self._nodes.loop(self._limits.walk)]
+        found += self._polls.loops(self._thresholds.poll_copies)
+        if repeats is None:
+            found += self._stagnation.loops(self._thresholds.stagnation_copies)
+            found.append(self._actions.loop(self._limits.action))
+        return tuple(sorted((loop for loop in found if loop is not None), key=lambda loop: loop.weak))
+
+    def runs(self) -> tuple[Run, ...]:
+        """For each projection how near to a loop it is."""
+        wanted, limits = self._limits, self._thresholds
+        return (
+            self._interactions.nearest(self._wanted_of_interactions()),
+            self._errors.nearest(wanted.error),
+            self._states.nearest(wanted.walk),
+            self._nodes.nearest(wanted.walk),
+            Run(Projection.POLL, 1, self._polls.most_hurried(), limits.poll_copies),
+            Run(Projection.STAGNATION, 1, self._stagnation.most(), limits.stagnation_copies),
+            self._actions.nearest(wanted.action),
+        )
+
+    def forget(self) -> None:
+        """Begin anew: a person said something (B13)."""
+        for stream in self._streams:
+            stream.clear()
+        self._calls = None
+        self._stagnation.clear()
+        self._polls.clear()
+        self._state = ""
+
+    def snapshot(self) -> DetectorsSnapshot:
+        """What can be given to `restore` later."""
+        return DetectorsSnapshot(
+            tuple(stream.snapshot() for stream in self._streams),
+            self._calls.snapshot() if self._calls is not None else None,
+            self._stagnation.snapshot(),
+            self._polls.snapshot(),
+            self._state,
+        )
+
+    def restore(self, snapshot: DetectorsSnapshot) -> None:
+        """Be as at the snapshot; the thresholds stay as they are now (B24)."""
+        for stream, kept in zip(self._streams, snapshot.streams, strict=True):
+            stream.restore(kept)
+        self._calls = self._forked(snapshot.calls) if snapshot.calls is not None else None
+        self._stagnation.restore(snapshot.stagnation)
+        self._polls.restore(snapshot.polls)
+        self._state = snapshot.state
+        for stream in self._every_stream():
+            if stream.tail.longest != self._thresholds.longest_period:
+                stream.resize(self._thresholds.longest_period)
+
+    # ── how a step becomes symbols ──────────────────────────────────────────────────────────────
+
+    def _see_work(self, work: dict[str, Told], marks: tuple[Mark, ...], *, news: bool) -> None:
+        """What was done besides waiting. News from a poll is something new, whatever was done beside it."""
+        interaction = None if news else _batch(work)
+        if interaction is not None and not self._interactions.tail.last(interaction):
+            self._polls.restart()
+        if len(work) > 1 and self._calls is None:
+            self._calls = self._forked(self._interactions.snapshot())
+        self._interactions.push(interaction, marks)
+        if self._calls is not None:
+            self._see_single(self._calls, work, news=news)
+        self._actions.push(None if news else _batch({call.action for call, _ in work.values()}), marks)
+        step = {call.action: (interaction, mark) for interaction, (call, mark) in work.items()}
+        self._stagnation.see(step, changed=any(call.mutates and call.ok for call, _ in work.values()))
+
+    def _see_single(self, calls: Stream, work: dict[str, Told], *, news: bool) -> None:
+        """The calls one by one: first the one that was not made for longest, so that a circle stays one however it is
+        dealt out to replies. What the replies tell by themselves is not told again by their calls."""
+        if self._interactions.tail.shortest(self._wanted_of_interactions()):
+            calls.clear()
+            return
+        if news:
+            calls.push(None)
+        ages = {interaction: calls.tail.last(interaction) or MOST + 1 for interaction in work}
+        for interaction in sorted(work, key=lambda one: (-ages[one], one)):
+            calls.push(interaction, (work[interaction][1],))
+
+    def _see_failures(self, step: Sequence[Told], work: tuple[Mark, ...], *, news: bool) -> None:
+        """Failures in a row. A success breaks the row, but for a poll that has nothing new."""
+        failed = [told for told in step if not told[0].ok]
+        quiet = not news and all(call.poll is not None for call, _ in step if call.ok)
+        if not failed and quiet:
+            return
+        if not quiet or not all(call.error for call, _ in failed):
+            self._errors.push(None)
+            return
+        symbols = {digest(call.tool, call.error) for call, _ in failed}
+        marks = tuple([mark for _, mark in failed])
+        self._errors.push(_batch(symbols), work if work == marks else marks)  # one tuple in memory for both
+
+    # ── verdicts ────────────────────────────────────────────────────────────────────────────────
+
+    def _repeated_interaction(self) -> Loop | None:
+        found = self._interactions.loop(self._wanted_of_interactions())
+        return self._calls.loop(self._limits.calls) if found is None and self._calls is not None else found
+
+    def _wanted_of_interactions(self) -> Wanted:
+        return self._limits.interaction_failing if self._interactions.failing else self._limits.interaction
+
+    def _every_stream(self) -> tuple[Stream, ...]:
+        return self._streams if self._calls is None else (*self._streams, self._calls)
+
+    def _forked(self, snapshot: StreamSnapshot) -> Stream:
+        stream = Stream(Projection.INTERACTION, self._thresholds.longest_period, single=True)
+        stream.restore(snapshot)
+        return stream
+
+
+@lru_cache(maxsize=8)
+def _limits_of(thresholds: Thresholds) -> Limits:
+    longest, cycle = thresholds.longest_period, thresholds.copies_cycle
+    walk = wanted_runs(longest, copies=cycle, copies_cycle=cycle, least=thresholds.walk_length)
+    return Limits(
+        interaction=wanted_runs(longest, copies=thresholds.copies, copies_cycle=cycle),
+        interaction_failing=wanted_runs(longest, copies=thresholds.copies_failing, copies_cycle=cycle),
+        calls=wanted_runs(longest, copies=thresholds.copies, copies_cycle=thresholds.copies),
+        error=wanted_runs(longest, copies=thresholds.copies_error, copies_cycle=cycle),
+        walk=walk,
+        action=wanted_runs(longest, copies=cycle, copies_cycle=cycle, least=thresholds.action_length),
+    )
+
+
+def _interaction(call: Call) -> str:
+    return digest(call.action, call.result, "ok" if call.ok else "failed")
+
+
+def _batch(symbols: Collection[str]) -> str | None:
+    """One symbol for all, whatever their order; None where there are none."""
+    if len(symbols) == 1:
+        return next(iter(symbols))
+    return digest(*sorted(symbols)) if symbols else None

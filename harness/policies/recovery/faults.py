@@ -1,0 +1,318 @@
+"""What to do about a fault: `responses.RESPONSES` gives the first answer, this what follows when it is spent."""
+
+from dataclasses import replace
+
+from harness.events import ChangeReason, Fault, FaultKind, TransitionCode
+from harness.policies.recovery import output_cap
+from harness.policies.recovery.backoff import delay_s
+from harness.policies.recovery.compaction import MIN_GAIN
+from harness.policies.recovery.decisions import (
+    Compact,
+    Continue,
+    Decision,
+    Drain,
+    Mend,
+    Mending,
+    Nudge,
+    OfferWait,
+    Resend,
+    RunTools,
+    Stop,
+    SwitchModel,
+    Wait,
+    speakable,
+)
+from harness.policies.recovery.messages import advice, continuations, retries, shorter, start_over
+from harness.policies.recovery.responses import RESPONSES, RETRIED, Response
+from harness.policies.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
+
+ROOMY = 32_768
+"""Tokens of a window in which the program can work; what is advised where one is too small."""
+UNLIKE = 4
+"""From this factor on, an estimate and the size that a server names are not of the same prompt."""
+_NOT_AN_END = (None, "tool_use", "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
+"""Stop reasons after which an answer is not whole."""
+
+
+def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The decision about `fault`, which the breaker of the model knows already (recovery groups B, C, E, F and G)."""
+    if fault.kind is FaultKind.CANCELLED:
+        return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, speakable(fault.kept))
+    response = response_to(fault)
+    if fault.kept and response in RETRIED:
+        return _keep_what_is_complete(state, fault, limits, situation)
+    match response:
+        case Response.COMPACT:
+            return _decide_too_long(state, fault, limits, situation)
+        case Response.LOWER_CAP:
+            return _decide_lower_cap(state, fault, limits, situation)
+        case Response.REPAIR:
+            return _mend(state, fault, OneOff.REPAIR, Mending.REPAIR)
+        case Response.STRIP_THINKING:
+            return _mend(state, fault, OneOff.STRIP_THINKING, Mending.STRIP_THINKING)
+        case Response.STRIP_MEDIA:
+            return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
+        case Response.DROP_CACHE_MARKS:
+            return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
+        case Response.DROP_REPLY_SETTINGS:
+            return _mend(state, fault, OneOff.DROP_REPLY_SETTINGS, Mending.DROP_REPLY_SETTINGS)
+        case Response.DROP_SERVER_TOOLS:
+            return _mend(state, fault, OneOff.DROP_SERVER_TOOLS, Mending.DROP_SERVER_TOOLS)
+        case Response.DROP_FORMAT:
+            return _mend(state, fault, OneOff.DROP_FORMAT, Mending.DROP_FORMAT)
+        case Response.DROP_DIAGNOSTICS:
+            return _mend(state, fault, OneOff.DROP_DIAGNOSTICS, Mending.DROP_DIAGNOSTICS)
+        case Response.RELOAD_KEY:
+            return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
+        case Response.CUT_SHORT:
+            return _cut_short(state, fault, limits)
+        case Response.SWITCH_ONCE:
+            return _decide_refusal(state, fault, limits, situation)
+        case Response.STOP:
+            return stop(state, fault)
+        case (
+            Response.RETRY
+            | Response.RETRY_FRESH
+            | Response.RETRY_ONCE
+            | Response.RETRY_TWICE
+            | Response.RETRY_THEN_SWITCH
+        ):
+            return try_again(state, fault, limits, situation)
+
+
+def response_to(fault: Fault) -> Response:
+    """The row of the table for this fault, as x-should-retry and the status may change it (recovery §8)."""
+    response = RESPONSES[fault.kind]
+    if response in RETRIED and fault.should_retry is False:
+        return Response.STOP
+    if fault.status == 501 and not fault.should_retry:
+        return Response.STOP
+    if fault.kind is FaultKind.UNKNOWN and fault.status is not None and 400 <= fault.status < 500:
+        final = fault.error_type == "invalid_request_error" or not fault.should_retry
+        return Response.STOP if final else Response.RETRY
+    return response
+
+
+def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The stream broke after complete blocks: they count, and nothing is run twice (recovery G2, api R20)."""
+    if fault.stop_reason == "refusal":
+        refused = replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer")
+        return _decide_refusal(state, refused, limits, situation)
+    if fault.calls:
+        counted = replace(state.after_good_reply(fault.usage.output), malformed=0)
+        reason = f"{fault.message}; the complete tool calls of the reply are run"
+        return RunTools(counted, reason, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
+    if broke_behind_an_answer(fault):
+        good = state.after_good_reply(fault.usage.output)
+        return Stop(good, f"answered; then {fault.message}", TransitionCode.COMPLETED, fault.kept)
+    retry = try_again(state, fault, limits, situation)
+    if not isinstance(retry, Resend) or state.continuations >= limits.continuations:
+        return retry
+    again = replace(retry.state, continuations=state.continuations + 1, broke_off=True)
+    reason = f"{fault.message}; complete text is kept, asking for the rest"
+    code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
+    return Continue(again, reason, fault.kept, Nudge.BROKEN_STREAM, retry.wait, code=code)
+
+
+def _decide_refusal(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """Another model may answer what this one declined. It is asked once in a turn, and for the rest of it: a request
+    that two models decline is not offered to a third."""
+    if OneOff.REFUSAL in state.tried:
+        return stop(state, fault, "so did the model before it")
+    if not state.fallbacks:
+        return stop(state, fault)
+    switched = state.trying(OneOff.REFUSAL).on_next_model(situation.now, limits)
+    return SwitchModel(switched, fault.message, switched.model, code=TransitionCode.REFUSAL_FALLBACK)
+
+
+def _cut_short(state: TurnState, fault: Fault, limits: RecoveryLimits) -> Decision:
+    """The reply repeated itself. What came before counts; the model goes on from there, a few times (seed 001)."""
+    good = state.after_reply(fault.usage.output)
+    if fault.calls:
+        return RunTools(good, fault.message, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
+    if state.continuations >= limits.continuations:
+        reason = f"{fault.message}, also after {continuations(limits.continuations)}; what came before is kept"
+        return Stop(state, reason, TransitionCode.LOOP_STOPPED, speakable(fault.kept))
+    again = replace(good, continuations=state.continuations + 1)
+    reason = "the reply repeated itself; asking to go on without repeating"
+    return Continue(again, reason, fault.kept, Nudge.REPEATED, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
+
+
+def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """The same request once more, for a fault that may pass."""
+    match fault.kind:
+        case FaultKind.OVERLOADED:
+            return _decide_overloaded(state, fault, limits, situation)
+        case FaultKind.UNKNOWN if not fault.should_retry:
+            if OneOff.UNKNOWN_FAULT in state.tried:
+                return stop(state, fault)
+            state = state.trying(OneOff.UNKNOWN_FAULT)
+        case FaultKind.MALFORMED_RESPONSE:
+            state = replace(state, unreadable=state.unreadable + 1)
+            if state.unreadable >= limits.unreadable_answers:
+                return stop(state, fault, f"the same {state.unreadable} times")
+    return _retry(state, fault, limits, situation)
+
+
+def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """Another model is asked, if there is one, when the breaker opens: for the row of overloads, or again (C1, C7)."""
+    endpoint = state.endpoint
+    still = endpoint.why is ChangeReason.PROBE_FAILED
+    if not state.fallbacks or not (still or endpoint.failures >= limits.overloads_before_switch):
+        return _retry(state, fault, limits, situation)
+    times = "once" if endpoint.failures == 1 else f"{endpoint.failures} times in a row"
+    how = "is still overloaded" if still else f"was overloaded {times}"
+    switched = state.on_next_model(situation.now, limits)
+    return SwitchModel(switched, f"{state.model} {how}", switched.model)
+
+
+def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """Wait and send again, unless a budget is used up. Nothing is slept before giving up."""
+    if state.retries >= limits.retries_per_request:
+        return stop(state, fault, f"gave up after {retries(state.retries)}")
+    if state.turn_retries >= limits.retries_per_turn:
+        return stop(state, fault, f"gave up: {retries(state.turn_retries)} in this turn")
+    if situation.shared_retries < 1:
+        spent = stop(state, fault, "gave up: the retries that all agents share are used up")
+        return replace(spent, retries_spent=True)
+    retry = state.retries + 1
+    seconds = delay_s(retry, fault.retry_after_s, situation.chance)
+    wait = Wait(
+        seconds, retry, fault.kind, min(limits.retries_per_request, state.retries + _left(state, fault, limits))
+    )
+    counted = replace(state, retries=retry, turn_retries=state.turn_retries + 1)
+    if seconds > limits.long_wait_s:
+        return _decide_long_wait(counted, fault, wait, limits)
+    if state.waited_s + seconds > limits.waiting_per_turn_s:
+        return stop(state, fault, f"gave up after {state.waited_s:.0f} s of waiting in this turn")
+    waiting = replace(counted, waited_s=state.waited_s + seconds)
+    fresh = RESPONSES[fault.kind] is Response.RETRY_FRESH
+    return Resend(waiting, fault.message, wait, fresh_connection=fresh)
+
+
+def _left(state: TurnState, fault: Fault, limits: RecoveryLimits) -> int:
+    """Retries that are left if the same fault comes again and again."""
+    match fault.kind:
+        case FaultKind.MALFORMED_RESPONSE:
+            return limits.unreadable_answers - state.unreadable
+        case FaultKind.UNKNOWN if not fault.should_retry:
+            return 1
+        case _:
+            return limits.retries_per_request - state.retries
+
+
+def _decide_long_wait(state: TurnState, fault: Fault, wait: Wait, limits: RecoveryLimits) -> Decision:
+    asked = f"the server asks to wait {wait.seconds:,.0f} s"
+    if limits.interactive:
+        otherwise = stop(state, fault, asked)
+        return OfferWait(
+            state, f"{fault.message}; {asked}", wait, can_switch=bool(state.fallbacks), otherwise=otherwise
+        )
+    if wait.seconds <= limits.max_wait_s:
+        return Resend(state, f"{fault.message}; {asked}", wait)
+    return stop(state, fault, f"{asked}; allow it with --max-wait {wait.seconds:.0f}")
+
+
+def _mend(
+    state: TurnState,
+    fault: Fault,
+    remedy: OneOff,
+    mending: Mending,
+    code: TransitionCode = TransitionCode.API_ERROR,
+) -> Decision:
+    otherwise = replace(stop(state, fault), code=code)
+    return otherwise if remedy in state.tried else Mend(state.trying(remedy), fault.message, mending, otherwise)
+
+
+def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    current = output_cap.cap_for(state, limits, situation)
+    smaller = output_cap.lowered(current, fault.input_tokens, fault.limit)
+    if smaller is None or smaller <= state.cut_at or state.lowered >= output_cap.LOWERINGS:
+        return _decide_too_long(state, fault, limits, situation)
+    lowered = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
+    return Mend(lowered, fault.message, Mending.LOWER_CAP, stop(state, fault))
+
+
+def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """Drain, then compact, then give up (recovery E1)."""
+    too_long = TransitionCode.PROMPT_TOO_LONG
+    if misfit := _misfit(fault, situation):
+        return Stop(state, misfit, too_long)
+    if not limits.compaction:
+        reason = f"{fault.message}; compaction is off: {shorter(state.attended)}"
+        return Stop(state, reason, too_long)
+    excess = _excess(state, fault)
+    if excess is not None and not state.drained and not state.compacted and situation.drainable_tokens >= excess:
+        reason = f"{fault.message}; shortening old tool results"
+        return Drain(replace(state, drained=True), reason, excess, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
+    if state.compacted:
+        reason = f"still too long after compaction ({fault.message}); {advice(fault.kind, attended=state.attended)}"
+        return Stop(state, reason, too_long)
+    if state.overflows.thrashing(state.steps):
+        reason = (
+            f"{fault.message}; compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
+        )
+        return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
+    overflows = state.overflows.compacting(state.steps)
+    compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
+    code = TransitionCode.REACTIVE_COMPACT_RETRY
+    return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
+
+
+def _misfit(fault: Fault, situation: Situation) -> str:
+    """Why no shortening can help: what stands before the conversation does not fit by itself. Empty: it may fit.
+
+    Where the server named both sizes they decide, unless its count of the prompt and our estimate have nothing to do
+    with each other. Otherwise the estimate does, and only before the first answer: what was answered once did fit.
+    """
+    fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
+    scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
+    known = fixed and fault.stop_reason is None and 1 / UNLIKE < scale < UNLIKE
+    overflow = fault.kind is FaultKind.MAX_TOKENS_OVERFLOW
+    if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known or (overflow and fault.input_tokens is None):
+        return ""  # the last is a limit of the answer, not of the window
+    answer = output_cap.FLOOR if overflow else 0
+    if fault.limit is None:
+        misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
+    else:
+        misfits = fixed * scale + answer + output_cap.MARGIN > fault.limit
+        misfits = misfits and (fault.input_tokens is not None or not situation.answered)
+    return no_room(situation, fault.limit, scale) if misfits else ""
+
+
+def no_room(situation: Situation, window: int | None, scale: float = 1.0) -> str:
+    """What to say where system prompt and tools alone fill the window.
+
+    Args:
+        window: its size in tokens, if it is known.
+        scale: tokens of the server for one of our estimate.
+    """
+    parts = f"the system prompt (about {situation.system_tokens * scale:,.0f} tokens)"
+    parts += f" and the tools (about {situation.tool_tokens * scale:,.0f})" if situation.tool_tokens else ""
+    size = f" of {window:,} tokens" if window else ""
+    return (
+        f"{parts} leave no room for a conversation in the model's window{size}, which no shortening can change; "
+        f"start the server with a larger window ({ROOMY:,} tokens or more), or use another model with --model"
+    )
+
+
+def _excess(state: TurnState, fault: Fault) -> int | None:
+    """Tokens that have to go from the prompt, where the server named the sizes and they say so."""
+    if not fault.input_tokens or not fault.limit:
+        return None
+    answer = max(output_cap.FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    excess = fault.input_tokens + answer + output_cap.MARGIN - fault.limit
+    return excess if excess > 0 else None
+
+
+def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
+    """The end of the turn, with the fault, why nothing more is tried, and what a person can do."""
+    code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
+    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind, attended=state.attended)) if part)
+    keep = () if fault.kind is FaultKind.REFUSAL else speakable(fault.kept)
+    return Stop(state, reason, code, keep)
+
+
+def broke_behind_an_answer(fault: Fault) -> bool:
+    """The answer was whole; only the end of the stream is missing."""
+    return bool(fault.kept) and not fault.calls and fault.stop_reason not in _NOT_AN_END

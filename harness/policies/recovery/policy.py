@@ -1,0 +1,226 @@
+"""The policy: an outcome and a situation in, one decision out.
+
+`decide` splits by what came back: `replies` goes by the stop reason, `faults` by the kind of the fault.
+`before_turn`, `before_request`, `over_budget`, `after_tools` and `at_the_end` are the checks outside a model call,
+`nearly_full` says when the second needs to know more, `decide_summary` is for the one call that is not part of the
+conversation.
+"""
+
+from dataclasses import replace
+
+from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
+from harness.policies.recovery.compaction import CompactionHealth, thresholds
+from harness.policies.recovery.decisions import Compact, Continue, Decision, Drain, Nudge, OfferWait, RunTools, Stop
+from harness.policies.recovery.faults import broke_behind_an_answer, decide_fault, no_room, response_to, stop, try_again
+from harness.policies.recovery.messages import shorter, start_over
+from harness.policies.recovery.output_cap import summary_limits
+from harness.policies.recovery.replies import decide_reply, larger_or_easier, leaves_something, nothing_left
+from harness.policies.recovery.responses import RETRIED
+from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
+
+
+def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """What to do now that a model call came back."""
+    state = noted(state, outcome, limits, situation)
+    match outcome:
+        case Reply():
+            return with_said(decide_reply(state, outcome, limits, situation))
+        case Fault():
+            return with_said(decide_fault(state, outcome, limits, situation))
+
+
+def with_said(decision: Decision) -> Decision:
+    """The decision with a state that knows whether there is an answer already, or a part of one."""
+    match decision:
+        case RunTools():
+            said = False
+        case Continue() | Stop():
+            said = decision.state.said or any(str(block.get("text", "")).strip() for block in decision.keep)
+        case _:
+            return decision
+    return replace(decision, state=replace(decision.state, said=said))
+
+
+def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> TurnState:
+    """The state in which the breaker of the model knows of the outcome (recovery C1, resilience C7)."""
+    now, endpoints = situation.now, state.endpoints
+    match outcome:
+        case Fault(kind=FaultKind.OVERLOADED) if not broke_behind_an_answer(outcome):
+            endpoints = endpoints.overloaded(state.model, now, limits.endpoint)
+        case Fault() if not (broke_behind_an_answer(outcome) or outcome.kind is FaultKind.REPETITION):
+            endpoints = endpoints.disturbed(state.model, now)
+        case _:
+            endpoints = endpoints.answered(state.model, now, limits.endpoint)
+    return replace(state, endpoints=endpoints)
+
+
+def before_request(
+    state: TurnState, health: CompactionHealth, step: int, limits: RecoveryLimits, situation: Situation
+) -> Decision | None:
+    """What has to happen before the next request may go out; None when it may (recovery E4, E5, E10, H3).
+
+    The milder layer comes first: old tool results are drained when that alone brings the prompt well below the
+    threshold, which needs no model. Otherwise they stay whole for the summary (lessons s08).
+
+    While the window has room, a history is shortened only to save money. So nothing ends the turn then, and where
+    shortening does not help the request goes out as it is.
+    """
+    if spent := over_budget(state, limits, situation.cost_usd):
+        return spent
+    full = thresholds(situation.window, situation.max_output)
+    levels = limits.compact_at.applied(full, situation.window)
+    if not nearly_full(situation, limits):
+        return None
+    has_room = situation.prompt_tokens < full.compact
+    if situation.fixed_tokens >= (levels if has_room else full).compact and limits.compaction:
+        return None  # no shortening can help; the server may count otherwise, and else says so
+    if has_room and (health.off or health.thrashing(step)):
+        return None
+    surplus = situation.prompt_tokens - levels.drained
+    if limits.compaction and situation.drainable_tokens >= surplus:
+        used = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
+        return Drain(state, f"{used}; shortening old tool results", surplus)
+    if limits.compaction and not health.off:
+        if health.thrashing(step):
+            reason = f"compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
+            return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
+        reason = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
+        return Compact(state, reason, None, None)
+    if situation.prompt_tokens >= levels.block and not limits.compaction:
+        reason = (
+            f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used and compaction is off; "
+            f"{shorter(state.attended)}"
+        )
+        if situation.fixed_tokens >= levels.block:
+            reason = no_room(situation, situation.window)
+        return Stop(state, reason, TransitionCode.BLOCKING_LIMIT)
+    return None
+
+
+def nearly_full(situation: Situation, limits: RecoveryLimits) -> bool:
+    """The prompt has reached the size from which on the history is shortened before a request."""
+    levels = thresholds(situation.window, situation.max_output)
+    if limits.compaction:
+        levels = limits.compact_at.applied(levels, situation.window)
+    return situation.prompt_tokens >= levels.compact
+
+
+def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> Stop | None:
+    """What ends the turn before a request, also a repeated one, once the money is spent; None while some is left (H3).
+
+    `cost_usd` is what the session has cost.
+    """
+    if limits.max_cost_usd is None or cost_usd < limits.max_cost_usd:
+        return None
+    reason = f"the budget of ${limits.max_cost_usd:.2f} is spent (${cost_usd:.2f})"
+    return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED)
+
+
+def before_turn(state: TurnState, *, interrupted: bool, refused: str = "") -> Stop | None:
+    """What ends a turn before the model hears of the prompt: a person, or the hooks, which then say why."""
+    if interrupted:
+        return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
+    return Stop(state, f"not sent: {refused}", TransitionCode.HOOK_STOPPED) if refused else None
+
+
+def after_tools(
+    state: TurnState,
+    limits: RecoveryLimits,
+    *,
+    interrupted: bool,
+    hooked: str = "",
+    paused: str = "",
+    stuck: str = "",
+    waited: str = "",
+) -> Stop | None:
+    """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 14, 17).
+
+    `hooked` says why a tool hook wants the turn to end, `paused` why the breakers want a pause (resilience A12),
+    `stuck` why the escape mechanism wants the turn to end (resilience B25), `waited` why a wait has to end (B10);
+    empty: they do not.
+    """
+    if interrupted:
+        return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
+    if hooked:
+        return Stop(state, f"a hook ended the turn: {hooked}", TransitionCode.HOOK_STOPPED)
+    if paused:
+        reason = f"paused: {paused}" + ("; go on by /retry, or with a prompt" if state.attended else "")
+        return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
+    if stuck:
+        return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
+    if waited:
+        return Stop(state, waited, TransitionCode.WAIT_LIMIT)
+    if limits.max_steps is not None and state.steps >= limits.max_steps:
+        calls = "1 model call" if state.steps == 1 else f"{state.steps} model calls"
+        reason = f"stopped after {calls} with tools (--max-turns {limits.max_steps})"
+        return Stop(state, reason, TransitionCode.MAX_TURNS)
+    return None
+
+
+def at_the_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", prevented: str = "") -> Stop | Continue:
+    """What becomes of a turn that would end as completed, after the stop hooks have spoken (recovery H1, rows 12, 13).
+
+    `objection` says what has to be done before it may end, `prevented` why it has to end at once; empty: they say
+    nothing. That a compaction was spent stays as it is (recovery E2).
+    """
+    state, code = stop.state, TransitionCode.STOP_HOOK_PREVENTED
+    in_short = " ".join(objection.split())
+    if prevented:
+        return replace(stop, reason=f"a stop hook ended the turn: {prevented}", code=code)
+    if not objection:
+        return stop
+    if state.objections >= limits.objections:
+        rounds = "1 more round" if state.objections == 1 else f"{state.objections} more rounds"
+        reason = f"a stop hook still objects after {rounds}: {in_short}"
+        return replace(stop, reason=reason, code=code)
+    again = replace(state, objections=state.objections + 1)
+    return Continue(again, in_short, (), Nudge.OBJECTION, objection=objection, code=TransitionCode.STOP_HOOK_BLOCKING)
+
+
+def counted(decision: Decision, limits: RecoveryLimits) -> tuple[int, int]:
+    """Which continuation in a row a decision is, and of how many; (0, 0) for everything that is not counted."""
+    if decision.code is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY and decision.state.continuations:
+        return decision.state.continuations, limits.continuations
+    if decision.code is TransitionCode.STOP_HOOK_BLOCKING:
+        return decision.state.objections, limits.objections
+    return 0, 0
+
+
+def decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
+    """What to do when the call for a summary came back.
+
+    Either a `Resend` (the summary call is retried like any other that a person waits for, B6; after a reply that was
+    cut it asks for more, or for less effort), or a `Stop`: with COMPLETED the reply is the summary, with any other code
+    there is none (recovery E7). A summary that stays cut is not continued. No other model is asked for a summary, and
+    the request after it has retries of its own.
+    """
+    if isinstance(outcome, Fault):
+        outcome = replace(outcome, kept=(), calls=())
+    asked = replace(noted(state, outcome, limits, situation), lowered_cap=None)
+    decision = _decide_summary(asked, outcome, limits, situation)
+    retries = 0 if isinstance(decision, Stop) else decision.state.retries
+    after = replace(decision.state, fallbacks=state.fallbacks, lowered_cap=state.lowered_cap, cut_at=state.cut_at)
+    return replace(decision, state=replace(after, retries=retries))
+
+
+def _decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
+    own = summary_limits(limits)
+    match outcome:
+        case Reply(stop_reason="max_tokens") if again := larger_or_easier(state, outcome, own, situation):
+            return again
+        case Reply(stop_reason="max_tokens") if not leaves_something(outcome):
+            return nothing_left(state, outcome, own, situation)
+        case Reply() if outcome.stop_reason != "end_turn" or outcome.calls or outcome.cut_calls:
+            return Stop(state, f"the summary ended with {outcome.stop_reason}", TransitionCode.MODEL_ERROR)
+        case Reply() if not outcome.text.strip():
+            return Stop(state, "the summary was empty", TransitionCode.MODEL_ERROR)
+        case Reply():
+            return Stop(state, "summarised", TransitionCode.COMPLETED, outcome.content)
+        case Fault(kind=FaultKind.CANCELLED):
+            return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
+        case Fault() if response_to(outcome) in RETRIED:
+            alone = replace(state, fallbacks=())
+            decision = try_again(alone, outcome, limits, situation)
+            return decision.otherwise if isinstance(decision, OfferWait) else decision
+        case Fault():
+            return stop(state, outcome)

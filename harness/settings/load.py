@@ -1,0 +1,241 @@
+"""All layers put together, what follows from them derived, the whole checked."""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from pydantic import ValidationError
+
+from harness.base.errors import SettingsError
+from harness.base.secret import Secret
+from harness.definitions import cost_claims, places
+from harness.settings.fields import PRACTICE_MODEL, Settings
+from harness.settings.folder_trust import (
+    Claim,
+    choices_of,
+    claims_of,
+    is_trusted,
+    refuse_misplaced,
+    refuse_never,
+    remember_trust,
+    without_claims,
+)
+from harness.settings.hook_layers import every_hook, trusts
+from harness.settings.rule_layers import every_rule
+from harness.settings.sources import (
+    SECRETS,
+    Given,
+    Layer,
+    Source,
+    from_dotenv,
+    from_environment,
+    from_file,
+    from_flags,
+)
+from harness.settings.value_types import words_for
+
+PATHS = ("workspace", "practice_script", "tool_faults", "state_dir", "permissions_file", "user_dir", "home_dir")
+SHIPPED = ("practice_script", "tool_faults")
+"""Settings that may be the name of a file that comes with the program."""
+KEYS_REASON = "a folder that you cloned must not decide about keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, and where each came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    """For every setting, in words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model", "default"."""
+    notes: tuple[str, ...]
+    """Oddities that stop nothing: a skipped line of .env, a variable that looks misspelt."""
+    claims: tuple[Claim, ...] = ()
+    """What the files of the workspace set, and only with the user's trust may."""
+    trust: bool | None = None
+    """Whether the user trusts the workspace with its claims; None: they were not asked yet, or there is no claim."""
+    remember: Callable[[], None] = lambda: None
+    """Keeps a yes of the user, for this folder and these claims."""
+    secrets: tuple[Secret, ...] = ()
+    """Every key and token that was read, also those that another layer replaces or that were left out."""
+
+    def require_answer(self) -> Self:
+        """The same, for a program that cannot ask. Raises SettingsError where claims wait for the user's answer, and
+        are not optional."""
+        if self.trust is None and (waiting := [claim for claim in self.claims if not claim.optional]):
+            claims = ", ".join(claim.origin for claim in waiting)
+            raise SettingsError(
+                f"{claims}: set by a folder that you have not said you trust; start `harness` in it and answer the "
+                "question, or use --trust-folder to use it, --no-trust-folder to leave it out."
+            )
+        return self
+
+
+def current_folder() -> Path:
+    """The folder this process is in. Raises SettingsError when somebody has deleted it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise SettingsError("The folder you are in does not exist any more; change to one that does.") from error
+
+
+def load(
+    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    *,
+    user_file: Path | None = None,
+) -> Loaded:
+    """Read the settings: flags > environment > .env of the workspace > project file > user file > defaults.
+
+    Args:
+        flags: values by the name of their setting; None as a value means not given.
+        environ: the environment; None: that of this process.
+        cwd: what relative paths start from and the default workspace; None: the current folder.
+        user_file: the settings file of the user; None: where the platform keeps it.
+
+    Raises SettingsError: one sentence with the flag, variable or file, what it holds and what would fit.
+    """
+    cwd = current_folder() if cwd is None else cwd
+    user_file = user_settings_file() if user_file is None else user_file
+    first = (from_flags(flags or {}, cwd), from_environment(os.environ if environ is None else environ, cwd))
+    workspace = _workspace(_merged(first).get("workspace"), cwd)
+    of_user = from_file(user_file, Layer.USER, user_file.parent)
+    refuse_misplaced(of_user)
+    folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), Layer.PROJECT, workspace))
+    for source in folder:
+        refuse_never(source, user_file)
+    choices = (*cost_claims(places("commands", workspace), ("model",)), *cost_claims(places("agents", workspace)))
+    claiming = (*folder, choices_of(choices, workspace))
+    claims = claims_of(claiming)
+    trust = _trust(workspace, claiming, (*first, of_user), user_file) if claims else None
+    used = folder if trust else tuple(map(without_claims, folder))
+    sources = (*first, *used, of_user)
+    given = _merged(sources) | every_rule(sources)
+    if (hooks := every_hook(sources)) is not None:
+        given["hooks"] = hooks
+    _refuse_redirection(given)
+    values, origins = _derived(given)
+    values.setdefault("permissions_file", user_file.parent / "permissions.toml")
+    values.setdefault("user_dir", user_file.parent)
+    with suppress(RuntimeError):  # a user without a home folder
+        values.setdefault("home_dir", Path.home())
+    if claims:
+        values["trust_folder"] = trust  # what reads the folder's files goes by the answer, not by the flag
+    settings = _checked(values | {"workspace": workspace}, given)
+    notes = tuple(note for source in sources for note in source.notes)
+    left_out = tuple(f"{claim.origin} is left out, because this folder is not trusted." for claim in claims)
+    return Loaded(
+        settings,
+        origins,
+        (*notes, *(left_out if trust is False else ())),
+        claims,
+        trust,
+        partial(remember_trust, user_file.parent, workspace, claiming),
+        tuple(
+            one.value
+            for source in (*first, *folder, of_user)
+            for one in source.given.values()
+            if isinstance(one.value, Secret)
+        )
+        + tuple(header.value for header in settings.headers),
+    )
+
+
+def project_settings_file(workspace: Path) -> Path:
+    """The settings file of a workspace."""
+    return workspace / ".harness" / "settings.toml"
+
+
+def user_settings_file() -> Path:
+    """The settings file of the user, where the platform keeps such files."""
+    from platformdirs import user_config_path
+
+    return user_config_path("harness", appauthor=False) / "settings.toml"
+
+
+def _merged(sources: tuple[Source, ...]) -> dict[str, Given]:
+    merged: dict[str, Given] = {}
+    for source in reversed(sources):
+        merged |= source.given
+    return merged
+
+
+def _workspace(given: Given | None, cwd: Path) -> Path:
+    if given is None:
+        return cwd.resolve()
+    folder = (cwd / Path(str(given.value)).expanduser()).resolve()
+    if not folder.is_dir():
+        raise SettingsError(f"Cannot use {given.origin} = {str(given.value)!r}: {folder} is no folder; name one.")
+    return folder
+
+
+def _trust(workspace: Path, folder: tuple[Source, ...], others: tuple[Source, ...], user_file: Path) -> bool | None:
+    """Whether the user trusts the folder with what its files set; None: nobody has asked them."""
+    given = _merged(others)
+    if (answer := given.get("trust_folder")) is not None:
+        return _checked({"trust_folder": answer.value}, given).trust_folder
+    if trusts(workspace, given) or is_trusted(user_file.parent, workspace, folder):
+        return True
+    return None
+
+
+def _refuse_redirection(given: Mapping[str, Given]) -> None:
+    address = given.get("base_url")
+    credential = given.get("api_key") or given.get("auth_token")
+    if address and address.layer is Layer.DOTENV and credential and credential.layer is not Layer.DOTENV:
+        raise SettingsError(
+            f"{address.origin} is refused together with {credential.origin}: {KEYS_REASON}; "
+            "set the address where the key is set."
+        )
+
+
+def _derived(given: Mapping[str, Given]) -> tuple[dict[str, object], dict[str, str]]:
+    values = {name: _anchored(name, one) for name, one in given.items()}
+    origins = dict.fromkeys(Settings.model_fields, "default") | {name: one.origin for name, one in given.items()}
+    if "practice" not in given:
+        if "practice_script" in given:
+            values["practice"], origins["practice"] = True, f"follows from {origins['practice_script']}"
+        elif not {"api_key", "auth_token", "base_url", "endpoint"} & given.keys():
+            values["practice"], origins["practice"] = True, "default: no key, token or address is set"
+    return values, origins
+
+
+def _anchored(name: str, given: Given) -> object:
+    if name in PATHS and isinstance(given.value, str | Path):
+        path = given.base / Path(given.value).expanduser()
+        shipped = name in SHIPPED and given.value == path.stem and not _is_there(path)
+        return Path(given.value) if shipped else path
+    return given.value
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long is no file's
+        return False
+
+
+def _checked(values: Mapping[str, object], given: Mapping[str, Given]) -> Settings:
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        name = str(error.errors(include_input=False, include_url=False)[0]["loc"][0])
+        raise SettingsError(_misfit(name, given[name])) from error
+    if settings.web_allowed_domains and settings.web_blocked_domains:
+        both = f"{given['web_allowed_domains'].origin} and {given['web_blocked_domains'].origin}"
+        raise SettingsError(f"{both} cannot both be set: the server takes one of the two lists; leave one of them out.")
+    changes: dict[str, object] = {}
+    if settings.practice and "model" not in given:
+        changes["model"] = PRACTICE_MODEL
+    return settings.model_copy(update=changes)
+
+
+def _misfit(name: str, given: Given) -> str:
+    value = repr(given.value) if name not in SECRETS or isinstance(given.value, Secret) else "no text"
+    shown = value if len(value) <= 80 else value[:79] + "…"
+    wanted = words_for(Settings.model_fields[name].rebuild_annotation())
+    return f"Cannot use {given.origin} = {shown}; give {wanted}."

@@ -1,0 +1,121 @@
+"""The kinds of values a setting can have, each with the words that say what fits."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, InstanceOf
+
+from harness.base.secret import Secret
+from harness.events import Effort
+from harness.hooks import Hook
+from harness.model.endpoint import Header, KeyHeader, Platform
+from harness.model.prices import Price
+
+LEAST_SIZE = 1_000
+"""Tokens of the smallest size of a history."""
+_DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}(?:/[!-~]*)?")
+_PERCENT = re.compile(r"(\d{1,3})\s*%")
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """What fits a setting, to end the sentences "give …" and "max_turns: …"."""
+
+    words: str
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers")
+    return value
+
+
+def _names(value: object) -> object:
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise ValueError("not a list of names")
+    return tuple(dict.fromkeys(name.strip() for name in value if name.strip()))
+
+
+def _places(value: object) -> object:
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+def _domains(value: object) -> object:
+    """Names of domains, with a path behind them or without; no address with a scheme, and no pattern in the name."""
+    names = _names(value)
+    if not isinstance(names, tuple) or not all(_DOMAIN.fullmatch(name) for name in names):
+        raise ValueError("not a list of domains")
+    return tuple(dict.fromkeys(name.lower() for name in names))
+
+
+def _size(value: object) -> object:
+    """ "60%" as it is; a number of tokens as such, also with underscores."""
+    if isinstance(value, str):
+        text = value.replace("_", "").strip()
+        if (share := _PERCENT.fullmatch(text)) is not None and 1 <= int(share[1]) <= 100:
+            return f"{int(share[1])}%"
+        value = int(text) if text.isdecimal() else value
+    if isinstance(value, bool) or not isinstance(value, int) or value < LEAST_SIZE:
+        raise ValueError("neither tokens nor percent")
+    return value
+
+
+def rules_in(value: object) -> tuple[str, ...]:
+    """The rules in a list, or in a text with commas or line breaks between them. Raises ValueError."""
+    if isinstance(value, str):
+        value = re.split(r",(?![^(]*\))|\n", value)  # a comma inside of brackets belongs to the rule
+    if not isinstance(value, list | tuple) or not all(isinstance(rule, str) for rule in value):
+        raise ValueError("not a list of rules")
+    return tuple(dict.fromkeys(rule.strip() for rule in value if rule.strip()))
+
+
+Count = Annotated[int, BeforeValidator(_number), Field(ge=1), Fits("a whole number of at least 1")]
+CountOrNone = Annotated[int, BeforeValidator(_number), Field(ge=0), Fits("a whole number of at least 0")]
+Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("seconds, above 0")]
+SecondsOrNone = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False), Fits("seconds, 0 or more")]
+Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1), Fits("a number from 0 to 1")]
+Dollars = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("US dollars, above 0")]
+Size = Annotated[int | str, BeforeValidator(_size), Fits(f'tokens, at least {LEAST_SIZE:,}, or percent, such as "60%"')]
+Switch = Annotated[bool, Fits("true or false")]
+Text = Annotated[str, Field(min_length=1), Fits("a text")]
+SecretText = Annotated[Secret, Fits("a text")]
+Place = Annotated[Path, Fits("a path")]
+ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
+Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of folders")]
+Domains = Annotated[
+    tuple[str, ...], BeforeValidator(_domains), Fits('a list of domains without https://, such as ["docs.python.org"]')
+]
+Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
+Prices = Annotated[
+    tuple[InstanceOf[Price], ...], Fits('tables [prices."NAME"] with input and output; in a variable as JSON')
+]
+Platforms = Annotated[Platform, Fits('"anthropic", "bedrock", "vertex" or "foundry"')]
+KeyHeaders = Annotated[KeyHeader, Fits('"authorization" or "x-api-key"')]
+Headers = Annotated[
+    tuple[InstanceOf[Header], ...], Fits('a table [headers] of texts; in a variable lines such as "X-Team: blue"')
+]
+Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
+CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
+EffortLevel = Annotated[Effort, Fits('"low", "medium", "high", "xhigh" or "max"')]
+CacheTtl = Annotated[Literal["5m", "1h"], Fits('"5m" or "1h"')]
+Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
+AskUser = Annotated[Literal["refuse", "first", "off"], Fits('"refuse", "first" or "off"')]
+FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], Fits('"ask", "allow" or "refuse"')]
+PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
+
+
+def words_for(kind: Any) -> str:
+    """What fits a type of this module, or an optional one."""
+    parts = [*getattr(kind, "__metadata__", ()), *getattr(kind, "__args__", ())]
+    for part in parts:
+        if isinstance(part, Fits):
+            return part.words
+        if words := words_for(part):
+            return words
+    return ""

@@ -1,0 +1,283 @@
+"""Commands in the background: what the tools need of whoever runs them, and the tools that look at them (lessons s13).
+
+A command goes to the background only where the model says so. All it writes is in a file from the first byte
+on, so that nothing of it is lost. Looking at a command and ending it ask for no permission: the command itself
+was allowed, and these tools reach nothing but commands of this session.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from harness.base.errors import HarnessError
+from harness.events import CommandEnd, Json, ToolOutcome
+from harness.tools.arguments import Arguments
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+
+LONGEST_BACKGROUND_S = 86_400
+"""A day: the longest time limit that a call may name."""
+SHOWN_LINES = 40
+"""Lines from the end of an output that are shown where the call names no other number."""
+SHOWN_ENDS = 30
+"""Commands that are over and are listed, the newest of them."""
+
+
+class CommandState(StrEnum):
+    """How far a command in the background is."""
+
+    WAITS = "waits"
+    """For its turn at the gate."""
+    RUNS = "runs"
+    ENDED = "ended"
+    HANDED_OVER = "handed_over"
+    """It goes on by itself and is not watched any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """One command in the background, as it stands now."""
+
+    id: str
+    """ "b1", counted within a session."""
+    line: str
+    """The command line."""
+    state: CommandState
+    since: float
+    """Unix time at which it came into this state; 0 where nobody saw it."""
+    output: Path
+    """The file with all it wrote, stdout and stderr in one."""
+    pid: int | None = None
+    bytes: int = 0
+    """Size of its output."""
+    end: CommandEnd | None = None
+    """How it ended; None: it has not."""
+    exit_code: int | None = None
+    quiet: bool = False
+    """It has written nothing for a while, and what it wrote last looks like a question."""
+    before: int = 0
+    """While it waits: how many others of those that wait begin before it."""
+    reason: str = ""
+    """One line, where `end` and exit code do not say all."""
+    time_s: float = 0.0
+    """Seconds it may take, from its beginning; 0: it has no limit any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandText:
+    """A part of the output of a command."""
+
+    row: CommandRow
+    text: str
+    """Readable: without the escape sequences of a terminal."""
+    start: int
+    """Byte of the file at which the text begins."""
+    end: int
+    """Byte after its last one: where to read on."""
+
+
+class UnknownCommand(HarnessError):  # noqa: N818  it says what the id is
+    """There is no command of this id. Its text is one sentence for the model."""
+
+
+class Background(Protocol):
+    """Whoever runs commands in the background for one session."""
+
+    async def start(
+        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+    ) -> CommandRow:
+        """Begin a command, or let it wait for its turn; returns as soon as it is known which.
+
+        `time_s` counts from its beginning; None: as set for the session. With `read_only` it cannot change any file,
+        where the system offers that.
+        """
+        ...
+
+    @property
+    def rows(self) -> tuple[CommandRow, ...]:
+        """All commands of the session, the oldest first."""
+        ...
+
+    def read(
+        self, id: str, *, lines: int | None = None, from_byte: int | None = None, most: int = RESULT_CHARACTERS
+    ) -> CommandText:
+        """A part of the output, at most `most` characters of it: from a byte on, or the last `lines`.
+
+        Raises `UnknownCommand`; OSError where the file cannot be read.
+        """
+        ...
+
+    async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
+        """End a command and all its children, and return when they are gone. One that has ended stays as it is.
+
+        With `tell` its end arrives for the model like any other. Raises `UnknownCommand`.
+        """
+        ...
+
+
+class NoArguments(Arguments):
+    """A tool that takes nothing."""
+
+
+class ReadArguments(Arguments):
+    """Arguments of read_background."""
+
+    id: str = Field(description='The command: "b1".', min_length=1)
+    lines: int | SkipJsonSchema[None] = Field(
+        default=None, ge=1, description=f"How many lines from the end; {SHOWN_LINES} unless given."
+    )
+    from_byte: int | SkipJsonSchema[None] = Field(
+        default=None, ge=0, description="Read on from this byte instead, as the last answer names it."
+    )
+
+
+class KillArguments(Arguments):
+    """Arguments of kill_background."""
+
+    id: str = Field(description='The command: "b1".', min_length=1)
+
+
+def background_tools(background: Background, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
+    """list_background, read_background and kill_background."""
+    return (_list_tool(background), _read_tool(background, result_characters), _kill_tool(background))
+
+
+def begun_text(row: CommandRow) -> str:
+    """What the model reads as soon as its command is in the background."""
+    match row.state:
+        case CommandState.WAITS:
+            others = f" ({row.before} before it)" if row.before else ""
+            beginning = f"{row.id} waits for its turn{others}; its output will be in {row.output}."
+        case _:
+            beginning = f"{row.id} runs (process {row.pid}); its output goes to {row.output}."
+    return (
+        f"{beginning} It may take {row.time_s:,g} s. Go on with other work: you will be told when it ends. "
+        f"read_background shows what it has written, kill_background ends it."
+    )
+
+
+def state_words(row: CommandRow) -> str:
+    """How a command stands, in a few words: "runs", "exit 1", "stopped"."""
+    match row:
+        case CommandRow(state=CommandState.ENDED, end=CommandEnd.EXITED, exit_code=int(code)):
+            return f"exit {code}" if code >= 0 else f"killed by signal {-code}"
+        case CommandRow(state=CommandState.ENDED, end=CommandEnd(end)):
+            return end.value.replace("_", " ")
+        case CommandRow(state=CommandState.HANDED_OVER):
+            return "handed over"
+        case CommandRow(state=CommandState.RUNS, quiet=True):
+            return "runs, seems to wait for input"
+        case _:
+            return row.state.value
+
+
+def _list_tool(background: Background) -> Tool:
+    async def list_background(context: ToolContext, arguments: NoArguments) -> ToolResult:
+        rows = background.rows
+        if not rows:
+            return ToolResult("No command was sent to the background in this session.", summary="none")
+        going_on = [row for row in rows if row.state is not CommandState.ENDED]
+        ended = [row for row in rows if row.state is CommandState.ENDED]
+        older = len(ended) - SHOWN_ENDS
+        lines = [f"({older} older ones are over)"] if older > 0 else []
+        lines += map(_row_line, [*ended[-SHOWN_ENDS:], *going_on])
+        return ToolResult("\n".join(lines), summary=f"{len(going_on)} of {len(rows)} not over")
+
+    return Tool(
+        name="list_background",
+        description="The commands that were sent to the background in this session, and how each stands.",
+        arguments=NoArguments,
+        effect=Effect.READ,
+        run=list_background,
+        summarise=lambda input: "",
+        parallel=True,
+        polls=True,
+    )
+
+
+def _read_tool(background: Background, result_characters: int) -> Tool:
+    async def read_background(context: ToolContext, arguments: ReadArguments) -> ToolResult:
+        try:
+            read = background.read(
+                arguments.id, lines=arguments.lines, from_byte=arguments.from_byte, most=result_characters
+            )
+        except UnknownCommand as error:
+            return _refused(error)
+        except OSError as error:
+            return _refused(f"The output of {arguments.id} cannot be read: {error.strerror or error}.")
+        summary = f"{state_words(read.row)}, {read.end - read.start:,} bytes"
+        return replace(_dated(read.row), content=_shown(read), summary=summary)
+
+    return Tool(
+        name="read_background",
+        description=(
+            "The end of what a command in the background has written so far, or what came after a byte. It never "
+            "waits: you are told by yourself when the command ends."
+        ),
+        arguments=ReadArguments,
+        effect=Effect.READ,
+        run=read_background,
+        summarise=_id_of,
+        parallel=True,
+        polls=True,
+    )
+
+
+def _kill_tool(background: Background) -> Tool:
+    async def kill_background(context: ToolContext, arguments: KillArguments) -> ToolResult:
+        try:
+            row = await background.stop(arguments.id, tell=False)
+        except UnknownCommand as error:
+            return _refused(error)
+        if row.end is CommandEnd.STOPPED:
+            return ToolResult(
+                f"{row.id} and all its children were ended; its output is in {row.output}.", summary="ended"
+            )
+        return ToolResult(f"{row.id} was over already: {state_words(row)}.", summary=state_words(row))
+
+    return Tool(
+        name="kill_background",
+        description="End a command in the background and all its children, or take it back while it waits.",
+        arguments=KillArguments,
+        effect=Effect.READ,  # nothing to ask a person for: it ends only what this session was allowed to begin
+        run=kill_background,
+        summarise=_id_of,
+    )
+
+
+def _row_line(row: CommandRow) -> str:
+    written = f", {row.bytes:,} bytes" if row.bytes else ""
+    return f"{row.id}  {state_words(row)}{written}  {shorten_line(row.line)}"
+
+
+def _shown(read: CommandText) -> str:
+    row = read.row
+    reason = f" ({row.reason})" if row.reason else ""
+    where = f"bytes {read.start:,} to {read.end:,} of {row.bytes:,}; from_byte={read.end} reads on"
+    return f"{read.text.rstrip() or '(no output)'}\n\n[{row.id}: {state_words(row)}{reason}; {where}]"
+
+
+def _dated(row: CommandRow) -> ToolResult:
+    """An empty result with the moment from which the output of a command is; that of one that runs is of now."""
+    known = row.since > 0 and row.end is not CommandEnd.LOST
+    match row.state:
+        case CommandState.ENDED if known:
+            return ToolResult("", as_of=row.since)
+        case CommandState.ENDED:
+            return ToolResult("", undated=True)
+        case CommandState.HANDED_OVER:
+            return ToolResult("", undated=not known)
+        case _:
+            return ToolResult("")
+
+
+def _refused(why: UnknownCommand | str) -> ToolResult:
+    return ToolResult(str(why), ToolOutcome.ERROR, shorten_line(str(why)))
+
+
+def _id_of(input: Json) -> str:
+    given = input.get("id")
+    return shorten_line(given) if isinstance(given, str) else ""

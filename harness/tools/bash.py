@@ -1,0 +1,267 @@
+"""bash: run a command line."""
+
+import os
+import re
+import shutil
+import signal
+from collections.abc import Mapping
+from math import inf
+from typing import Annotated
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from harness.base.terminal_text import visible
+from harness.events import CommandEnd, FailureCategory, Json, ToolOutcome
+from harness.processes import Finished, Limits
+from harness.processes.git_safety import safe_environment
+from harness.tools.arguments import Arguments, broken_rule
+from harness.tools.background_commands import LONGEST_BACKGROUND_S, Background, CommandState, begun_text
+from harness.tools.output import Output
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+
+LONGEST_S = 600
+SECRETS = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "HARNESS_API_KEY",
+    "HARNESS_AUTH_TOKEN",
+    "HARNESS_HEADERS",
+    "ANTHROPIC_FOUNDRY_API_KEY",
+    "AWS_BEARER_TOKEN_BEDROCK",
+)
+"""A command does not get what pays for the model: `env` would write it into the history and the journal."""
+CRASHES = frozenset(
+    128 + number
+    for number in (
+        signal.SIGILL,
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGKILL,
+        signal.SIGSEGV,
+        signal.SIGTERM,
+        signal.SIGSYS,
+    )
+)
+"""Exit codes by which a shell says that its last command was killed."""
+DETAIL_CHARACTERS = 4_000
+_NAMED = re.compile(
+    r"(?m)(?:^|: )([^:\s][^:\n]{0,200}): "
+    r"(?:command not found|not found|No such file or directory|Permission denied|Is a directory|cannot execute\b.*)$"
+)
+_REFUSED = re.compile("Permission denied|Read-only file system|Operation not permitted|PermissionError")
+_FIRST_WORD = re.compile(r"\s*(?:\w+=\S*\s+)*([^\s;&|<>()]+)")
+
+ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
+BESIDE = (
+    "With `background` the call returns at once and the command goes on beside your other work: for servers, and for "
+    "what takes long while you can do something else. Do not use `&` for that."
+)
+READ_ONLY = (
+    "\n[The command ran read-only, because it only looks and nobody was asked. If it was refused a write that it "
+    "needs, the user can allow it with a rule: /permissions allow bash(COMMAND)]"
+)
+
+Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
+LongSeconds = Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)]
+
+
+class BashArguments(Arguments):
+    """Arguments of bash."""
+
+    command: str = Field(description="The command line, as typed into bash.", min_length=1)
+    timeout: Seconds | SkipJsonSchema[None] = Field(
+        default=None, description=f"Time limit in seconds, at most {LONGEST_S}."
+    )
+
+
+class BackgroundArguments(Arguments):
+    """Arguments of bash where there is a background."""
+
+    command: str = Field(description="The command line, as typed into bash.", min_length=1)
+    background: bool = Field(
+        default=False, description="True: return at once and let the command run on; you are told when it ends."
+    )
+    timeout: LongSeconds | SkipJsonSchema[None] = Field(
+        default=None,
+        description=f"Time limit in seconds, at most {LONGEST_S}; in the background at most {LONGEST_BACKGROUND_S}.",
+    )
+
+    @field_validator("timeout")
+    @classmethod
+    def _long_only_in_the_background(cls, timeout: float | None, info: ValidationInfo) -> float | None:
+        if timeout is not None and timeout > LONGEST_S and not info.data.get("background"):
+            raise broken_rule(f"was {timeout:g}, but a call that is waited for may take {LONGEST_S} seconds at most")
+        return timeout
+
+
+def bash_tool(
+    limits: Limits | None = None,
+    result_characters: int = RESULT_CHARACTERS,
+    background: Background | None = None,
+) -> Tool:
+    """The tool bash. `limits.time_s` is the time limit of calls that name none.
+
+    Only with a `background` there is the argument of that name. What goes there is never guessed.
+    """
+    limits = limits or Limits()
+
+    async def run_bash(context: ToolContext, arguments: BashArguments | BackgroundArguments) -> ToolResult:
+        if background is not None and isinstance(arguments, BackgroundArguments) and arguments.background:
+            return await _begin(background, context, arguments)
+        time_s = limits.time_s if arguments.timeout is None else arguments.timeout
+        return await _run(context, arguments.command, _with_time(limits, time_s), result_characters)
+
+    return Tool(
+        name="bash",
+        description=(
+            "Run a command line in a new bash that starts in the workspace. Nothing carries over to the next call: "
+            "not the current folder, not variables. There is no terminal and stdin is empty, so use options that ask "
+            "no questions. stdout and stderr come back in one stream, with the exit code. After "
+            f"{limits.time_s:g} seconds, or the time you give, the command and all its children are ended. Long output "
+            "is shortened in the middle; the whole is then in a file that read_file can open. "
+            f"{ALONE if background is None else BESIDE}"
+        ),
+        arguments=BashArguments if background is None else BackgroundArguments,
+        effect=Effect.RUN,
+        run=run_bash,
+        command_line=_line_of,
+        timeout_s=inf,  # the command itself has a limit
+        summarise=_summary,
+        preview=lambda context, arguments: visible(arguments.command),
+    )
+
+
+def shell_command(line: str) -> tuple[str, ...]:
+    """The program and arguments that run a command line: bash, or sh where there is no bash."""
+    return (shutil.which("bash") or "/bin/sh", "-c", line)
+
+
+def shell_environment(environ: Mapping[str, str], *, only_looks: bool = False) -> dict[str, str]:
+    """The environment of a command: ours without secrets, and without programs that wait for a key press.
+
+    `only_looks`: nobody was asked, so git runs no program that a folder names.
+    """
+    quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
+    kept = {name: value for name, value in environ.items() if name not in SECRETS}
+    return {**kept, **quiet, **(safe_environment(kept) if only_looks else {})}
+
+
+async def _begin(background: Background, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
+    row = await background.start(arguments.command, context.call_id, arguments.timeout, read_only=context.only_looks)
+    match row.state:
+        case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
+            text = f"The command was not started: {row.reason}"
+            return ToolResult(text, ToolOutcome.ERROR, shorten_line(text))
+        case CommandState.WAITS:
+            return ToolResult(begun_text(row), summary=f"{row.id} waits for its turn")
+        case _:
+            return ToolResult(begun_text(row), summary=f"{row.id} in the background")
+
+
+async def _run(context: ToolContext, line: str, limits: Limits, result_characters: int) -> ToolResult:
+    output = Output(result_characters, context.output_file)
+    try:
+        finished = await context.processes.run(
+            shell_command(line),
+            cwd=context.workspace.root,
+            environment=shell_environment(os.environ, only_looks=context.only_looks),
+            sink=output.feed,
+            limits=limits,
+            read_only=context.only_looks,
+        )
+    except OSError as error:
+        output.finish()
+        text = f"The command could not be started: {error}"
+        return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=FailureCategory.CANNOT_START)
+    except ValueError as error:  # a null byte in the command line
+        output.finish()
+        text = f"The command could not be started: {error}"
+        return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
+    except BaseException:
+        output.finish()
+        raise
+    outcome, summary, category = judge(finished, limits.time_s)
+    footer = "\n\n" + _footer(finished, summary)
+    hint = READ_ONLY if context.only_looks and finished.exit_code and _is_held_to_looking() else ""
+    text = output.text(reserve=len(footer) + len(hint))
+    footer += hint if _REFUSED.search(text) else ""
+    full_output = output.finish()
+    content = (text.rstrip("\n") or "(no output)") + footer
+    missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
+    detail, lines = output.beginning(DETAIL_CHARACTERS)
+    return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+
+
+def _is_held_to_looking() -> bool:
+    from harness.processes.read_only import landlock_version
+
+    return landlock_version() > 0
+
+
+def _missing(line: str, output: str) -> str:
+    """The program that could not be started: as the shell names it last, else the first word of the line."""
+    named = _NAMED.findall(output[-DETAIL_CHARACTERS:])
+    first = _FIRST_WORD.match(line)
+    return named[-1] if named else first[1] if first else ""
+
+
+def judge(finished: Finished, time_s: float) -> tuple[ToolOutcome, str, FailureCategory | None]:
+    """What an end means, its few words, and how the tool failed, if it did: only a command that could not do its work
+    has."""
+    broken = ToolOutcome.BROKEN
+    match finished:
+        case Finished(timed_out=True):
+            return broken, f"timed out after {time_s:g} s", FailureCategory.TIMEOUT
+        case Finished(exit_code=0):
+            return ToolOutcome.OK, "exit 0", None
+        case Finished(exit_code=int(code)) if code < 0:
+            return broken, f"killed by {_signal_name(-code)}", FailureCategory.KILLED
+        case Finished(exit_code=126):
+            return broken, "exit 126 (found, but cannot be executed)", FailureCategory.CANNOT_START
+        case Finished(exit_code=127):
+            return broken, "exit 127 (command not found)", FailureCategory.CANNOT_START
+        case Finished(exit_code=int(code)) if code in CRASHES:
+            return broken, f"exit {code} (killed by {_signal_name(code - 128)})", FailureCategory.KILLED
+        case _:
+            return ToolOutcome.ERROR, f"exit {finished.exit_code}", None
+
+
+def _footer(finished: Finished, summary: str) -> str:
+    processes = ", ".join(f"{process.name} ({process.pid})" for process in finished.left[:5])
+    if len(finished.left) > 5:
+        processes += f" and {len(finished.left) - 5} more"
+    match finished:
+        case Finished(timed_out=True, left=()):
+            return f"[{summary}; the command and all its children were ended]"
+        case Finished(timed_out=True):
+            return f"[{summary}; these could not be ended: {processes}]"
+        case Finished(left=()):
+            return f"[{summary}]"
+        case _:
+            return f"[{summary}; still running in the background, its output no longer read: {processes}]"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _with_time(limits: Limits, time_s: float) -> Limits:
+    return Limits(time_s, limits.term_grace_s, limits.kill_grace_s, limits.pipe_grace_s)
+
+
+def _line_of(input: Json) -> str | None:
+    command = input.get("command")
+    return command if isinstance(command, str) else None
+
+
+def _summary(input: Json) -> str:
+    command = input.get("command")
+    if not isinstance(command, str):
+        return ""
+    return shorten_line(command) + (" (in the background)" if input.get("background") is True else "")

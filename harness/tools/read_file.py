@@ -1,0 +1,211 @@
+"""read_file: a range of lines of a text file, numbered; an image or a PDF as it is."""
+
+import codecs
+import io
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from pydantic import Field
+
+from harness.base.terminal_text import counted
+from harness.events import Json
+from harness.media.attachment import MediaError, attachment
+from harness.media.formats import MOST_FILE_BYTES, media_type
+from harness.tools.arguments import Arguments
+from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.workspace import require_file
+
+LINE_CHARACTERS = 2_000
+"""Longer lines are cut when shown."""
+COMPARED_BYTES = 20_000_000
+"""Of larger files no revision is told: the whole of them would have to be read for it."""
+LONGEST_LINE = 20_000_000
+"""Characters; a longer line has no end that is worth waiting for."""
+PIECE_CHARACTERS = 65_536
+"""How much of a long line is skipped at once."""
+HEAD_BYTES = 8_192
+"""How much of a file is looked at to tell text from binary."""
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+MAGIC = (
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"\x7fELF", "an ELF program"),
+    (b"SQLite format 3", "an SQLite database"),
+)
+
+
+class ReadFileArguments(Arguments):
+    """Arguments of read_file."""
+
+    path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
+    offset: int = Field(default=1, ge=1, description="First line to read, counted from 1.")
+    limit: int = Field(default=2_000, ge=1, description="Most lines to read.")
+
+
+def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
+    """The tool read_file."""
+
+    async def read_file(context: ToolContext, arguments: ReadFileArguments) -> ToolResult:
+        stop = threading.Event()
+        return await on_disk(lambda: _read(context, arguments, result_characters, stop), on_cancel=stop.set)
+
+    return Tool(
+        name="read_file",
+        description=(
+            "Read a text file. Every line comes with its number and a tab before it, which are not part of the file. "
+            "Of a long file, read the part you need with offset and limit; a note says where to go on. "
+            "Images and PDF files are shown to you whole."
+        ),
+        arguments=ReadFileArguments,
+        effect=Effect.READ,
+        run=read_file,
+        summarise=_summary,
+        parallel=True,
+        resource=lambda input: path_of(input) if input.keys() <= {"path"} else None,
+        caches=False,
+    )
+
+
+@dataclass(slots=True)
+class _Numbered:
+    """The lines that go into a result."""
+
+    room: int
+    lines: list[str]
+    cut: int = 0
+    damaged: int = 0
+
+    def add(self, number: int, line: str) -> bool:
+        """Take one line; False when there is no room for it."""
+        clean = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        shown = f"{number:>6}\t{clean[:LINE_CHARACTERS]}"
+        if len(clean) > LINE_CHARACTERS:
+            shown += f" … (line cut; it has {len(clean):,} characters or more)"
+        if self.lines and len(shown) >= self.room:
+            return False
+        self.room -= len(shown) + 1
+        self.cut += len(clean) > LINE_CHARACTERS
+        self.damaged += clean != line
+        self.lines.append(shown)
+        return True
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether a file that begins with `head` is no text: it has a null byte and no mark of UTF-16 or UTF-32."""
+    return b"\0" in head and not any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
+
+
+def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: threading.Event) -> ToolResult:
+    path = readable_path(context, arguments.path)
+    size = require_file(path, arguments.path)
+    as_of = _kept_at(context, path)
+    numbered = _Numbered(room - 400, [])
+    next_line = None
+    with open_inside(context, path) as file:
+        if media_type(file.read(HEAD_BYTES)) is not None:
+            data = _media_file(file, arguments.path, size)
+            return replace(media_result(data, arguments.path), as_of=as_of, revision=revision(context, path, data))
+        encoding = _encoding(file, arguments.path, size)
+        whole = arguments.model_fields_set <= {"path"} and size <= COMPARED_BYTES
+        read = revision(context, path, file.read(COMPARED_BYTES)) if whole else None
+        if size == 0:
+            return ToolResult("(the file is empty)", summary="empty", as_of=as_of, revision=read)
+        file.seek(0)
+        # Lines end at \n alone, so that their numbers agree with grep and with editors.
+        errors = "surrogateescape" if "8" in encoding else "replace"
+        lines = _lines(io.TextIOWrapper(file, encoding, errors, newline="\n"), arguments.path, stop)
+        skipped = sum(1 for _ in islice(lines, arguments.offset - 1))
+        for number, line in enumerate(lines, arguments.offset):
+            if len(numbered.lines) == arguments.limit or not numbered.add(number, line):
+                next_line = number
+                break
+    if not numbered.lines:
+        raise ToolError(
+            f"{arguments.path} has only {counted(skipped, 'line')}; offset {arguments.offset} is past its end."
+        )
+    notes = _notes(numbered, encoding, next_line)
+    count = len(numbered.lines)
+    text = "\n".join([*numbered.lines, *notes])
+    return ToolResult(text, summary=f"{count} line{'s' * (count != 1)}", as_of=as_of, revision=read)
+
+
+def _kept_at(context: ToolContext, path: Path) -> float | None:
+    """Unix time of a result of an earlier call that is read again from where it was kept; None for any other file.
+
+    The file of a command in the background may still be written to, and is like any other.
+    """
+    kept = path.is_relative_to(context.outputs.resolve()) and path.suffix == ".txt"
+    return path.stat().st_mtime if kept else None
+
+
+def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterator[str]:
+    if encoding not in ("utf-8", "utf-8-sig"):
+        yield f"[The file is {encoding.upper()}; shown as text.]"
+    if numbered.damaged:
+        lines = f"{numbered.damaged} line{'s' * (numbered.damaged != 1)}"
+        yield f"[Not valid UTF-8: bad bytes, on {lines}, are shown as \N{REPLACEMENT CHARACTER}.]"
+    if next_line is not None:
+        yield f"[More lines follow: go on with offset={next_line}.]"
+
+
+def _media_file(file: BinaryIO, shown: str, size: int) -> bytes:
+    if size > MOST_FILE_BYTES:
+        raise ToolError(f"{shown} has {size:,} bytes, and an image or PDF may have {MOST_FILE_BYTES:,}.")
+    file.seek(0)
+    return file.read(MOST_FILE_BYTES)
+
+
+def media_result(data: bytes, name: str) -> ToolResult:
+    """The result of reading an image or PDF. Raises ToolError, one sentence, for one that cannot be sent."""
+    try:
+        made = attachment(data, name)
+    except MediaError as error:
+        raise ToolError(str(error)) from error
+    return ToolResult(made.words, summary=made.size, media=(made.block,))
+
+
+def _encoding(file: BinaryIO, shown: str, size: int) -> str:
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    if is_binary(head) or any(head.startswith(magic) for magic, _ in MAGIC):
+        named = next((name for magic, name in MAGIC if head.startswith(magic)), "a binary file")
+        raise ToolError(
+            f"{shown} is {named} of {size:,} bytes, not text. Use bash with a program that knows the format."
+        )
+    return "utf-8"
+
+
+def _lines(file: TextIO, shown: str, stop: threading.Event) -> Iterator[str]:
+    """Lines without their end, of a long one only the head. Ends early once `stop` is set.
+
+    Raises `ToolError` for a line of more than `LONGEST_LINE` characters.
+    """
+    while not stop.is_set() and (line := file.readline(LINE_CHARACTERS * 2)):
+        rest, length = line, len(line)
+        while not stop.is_set() and not rest.endswith("\n") and (rest := file.readline(PIECE_CHARACTERS)):
+            length += len(rest)
+            if length > LONGEST_LINE:
+                raise ToolError(
+                    f"{shown} has a line of more than {LONGEST_LINE:,} characters; use bash with head -c or cut."
+                )
+        yield line.removesuffix("\n").removesuffix("\r")
+
+
+def _summary(input: Json) -> str:
+    path, offset = input.get("path", ""), input.get("offset", 1)
+    return f"{path} from line {offset}" if offset != 1 else f"{path}"

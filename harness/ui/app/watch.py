@@ -1,0 +1,277 @@
+"""Somebody else's session on the screen: one that runs in another process, or one that is over.
+
+Both feed the views that a live session feeds, from the journal instead of the agent.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.timer import Timer
+
+from harness.base.errors import HarnessError
+from harness.base.terminal_text import counted
+from harness.journal.follow import BadLine, CaughtUp, Followed, Record, WriterChanged
+from harness.ui.app.full_panel import FullPanel
+from harness.ui.app.split_view import Stage
+from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.terminal_app import TerminalApp
+from harness.ui.app.views import Actions, Views
+from harness.ui.panel.state import Panel
+from harness.ui.replay.player import Player
+
+Keys = tuple[tuple[str, str], ...]
+
+
+class RecordedApp(TerminalApp):
+    """Conversation and panel of a journal, and no prompt."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,ctrl+c,ctrl+d,ctrl+q", "leave", "leave", show=False, priority=True),
+        Binding("f3", "full", "full panel", show=False),
+        Binding("up", "line(-1)", "scroll up", show=False),
+        Binding("down", "line(1)", "scroll down", show=False),
+    ]
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.session = name
+        """What the status line calls the session."""
+        self._begun = False
+
+    def compose(self) -> ComposeResult:
+        yield Stage()
+        yield StatusLine()
+
+    def on_mount(self) -> None:
+        self.views = self.fresh_views()
+        self.views.enter()
+        self._begun = True
+        self.tell()
+        self.begin()
+
+    def begin(self) -> None:
+        """The first paint is over; what is shown may come."""
+        raise NotImplementedError
+
+    def fresh_views(self) -> Views:
+        """Views that have seen nothing yet."""
+        return Views(self, self.stage, self.actions, self.redrawn)
+
+    def actions(self, panel: Panel) -> Actions:
+        """Nothing can be pressed for a session that is somebody else's."""
+        return ()
+
+    def redrawn(self, panel: Panel) -> None:
+        """The panel was drawn, and with it goes all that says the same."""
+        self.tell()
+        self.redraw_full_panel()
+
+    def tell(self) -> None:
+        """Bring the status line up to date."""
+        raise NotImplementedError
+
+    def say(self, facts: Sequence[str], keys: Keys, warning: str = "") -> None:
+        """The status line."""
+        self.screen_stack[0].query_one(StatusLine).tell(Status((*facts, self.session), warning, keys))
+
+    def action_leave(self) -> None:
+        self.exit(0)
+
+    def action_full(self) -> None:
+        self.push_screen(FullPanel(lambda: self.views))
+
+    def action_line(self, by: int) -> None:
+        self.stage.chat.scroll_relative(y=by, animate=False)
+
+    def on_resize(self, event: Resize) -> None:
+        if self._begun:  # the first size is told before there is anything to draw
+            self.views.changed()
+
+
+class WatchApp(RecordedApp):
+    """A session as another process writes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "walk(-1)", "step back", show=False),
+        Binding("right", "walk(1)", "step on", show=False),
+        Binding("p", "jump(True)", "incident before", show=False),
+        Binding("n", "jump(False)", "next incident", show=False),
+        Binding("escape,end", "now", "now", show=False),
+    ]
+
+    def __init__(self, name: str, followed: AsyncGenerator[Followed, None]) -> None:
+        super().__init__(name)
+        self._followed = followed
+        self._writer: int | None = None
+        self._caught_up = False
+        self._skipped = 0
+
+    def begin(self) -> None:
+        """Follow the journal."""
+        self.run_worker(self._follow(), name="follow", exit_on_error=False)
+
+    async def _follow(self) -> None:
+        try:
+            async with aclosing(self._followed) as followed:
+                async for one in followed:
+                    self._take(one)
+        except HarnessError as error:
+            self.fail(error)
+
+    def _take(self, one: Followed) -> None:
+        match one:
+            case Record():
+                self.views.see(one.event, one.at)
+            case BadLine():
+                self._skipped += 1
+            case CaughtUp(writer) | WriterChanged(writer):
+                self._caught_up, self._writer = True, writer
+                self.tell()
+
+    def tell(self) -> None:
+        """Who writes, and what can be pressed."""
+        if not self._caught_up:
+            who = "reading"
+        else:
+            who = f"watching process {self._writer}" if self._writer else "nobody writes it now"
+        skipped = f"{counted(self._skipped, 'line')} could not be read" if self._skipped else ""
+        past = self.views.shown_step is not None
+        keys = (("Esc", "back to now"),) if past else (("←→", "steps"), ("n p", "incidents"))
+        self.say((who,), (*keys, ("F3", "full"), ("q", "leave")), skipped)
+
+    def action_walk(self, by: int) -> None:
+        self.views.walk(by)
+
+    def action_jump(self, backwards: bool) -> None:
+        self.views.jump(backwards=backwards)
+
+    def action_now(self) -> None:
+        self.views.show_step(None)
+        self.stage.chat.follow()
+
+
+class ReplayApp(RecordedApp):
+    """A recorded session, played."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "play", "play, pause", show=False, priority=True),
+        Binding("left", "step(-1)", "step back", show=False),
+        Binding("right", "step(1)", "step on", show=False),
+        Binding("n", "incident(1)", "next incident", show=False),
+        Binding("p", "incident(-1)", "incident before", show=False),
+        Binding("home", "edge(-1)", "beginning", show=False),
+        Binding("end", "edge(1)", "end", show=False),
+        Binding("plus,equals_sign", "faster(2.0)", "faster", show=False),
+        Binding("minus", "faster(0.5)", "slower", show=False),
+    ]
+
+    def __init__(self, name: str, player: Player) -> None:
+        super().__init__(name)
+        self._player = player
+        self._shown = 0
+        """Records that the views have seen."""
+        self._next: Timer | None = None
+        self._note = ""
+
+    def fresh_views(self) -> Views:
+        """Views that tell the time of the record."""
+        return Views(
+            self, self.stage, self.actions, self.redrawn, clock=lambda: self._player.recorded_at(time.monotonic())
+        )
+
+    def begin(self) -> None:
+        """Play."""
+        if not self._player.over:
+            self._player.play(time.monotonic())
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Show what is due, and come back when something is again."""
+        now = time.monotonic()
+        if self._next is not None:
+            self._next.stop()
+        self._player.due(now)
+        self._catch_up()
+        wait = self._player.wait_s(now)
+        self._next = None if wait is None else self.set_timer(max(0.005, wait), self._go_on)
+        self.tell()
+
+    def _catch_up(self) -> None:
+        player = self._player
+        if player.position < self._shown:
+            self.views.leave()
+            self.views = self.fresh_views()
+            self.views.enter()
+            self._shown = 0
+        for record in player.records[self._shown : player.position]:
+            self.views.see(record.event, record.at)
+        self._shown = player.position
+        self.views.changed()
+
+    def tell(self) -> None:
+        """Where the playhead is, and what can be pressed."""
+        player = self._player
+        state = "playing" if player.playing else "the end" if player.over else "paused"
+        speed = f" {player.speed:g}×" if player.speed != 1 else ""
+        short = f"a silence of {player.shortened_s:.0f} s is shortened" if player.playing and player.shortened_s else ""
+        keys: Keys = (
+            ("Space", "pause" if player.playing else "play"),
+            ("←→", "steps"),
+            ("n p", "incidents"),
+            ("+ -", "speed"),
+            ("q", "leave"),
+        )
+        self.say((f"{state}{speed}", f"step {player.step} of {player.last_step}"), keys, self._note or short)
+
+    def action_play(self) -> None:
+        now = time.monotonic()
+        (self._player.pause if self._player.playing else self._player.play)(now)
+        self._moved()
+
+    def action_step(self, by: int) -> None:
+        now = time.monotonic()
+        self._player.pause(now)
+        (self._player.step_forward if by > 0 else self._player.step_back)(now)
+        self._moved()
+
+    def action_incident(self, by: int) -> None:
+        now = time.monotonic()
+        self._player.pause(now)
+        found = (self._player.next_incident if by > 0 else self._player.previous_incident)(now)
+        self._moved("" if found else "there is no incident further on" if by > 0 else "there is no incident before")
+
+    def action_edge(self, by: int) -> None:
+        (self._player.end if by > 0 else self._player.start)(time.monotonic())
+        self._moved()
+
+    def action_faster(self, by: float) -> None:
+        self._player.set_speed(self._player.speed * by, time.monotonic())
+        self._moved()
+
+    def _moved(self, note: str = "") -> None:
+        self._note = note
+        self._go_on()
+
+
+def watch(name: str, followed: AsyncGenerator[Followed, None]) -> int:
+    """Watch a session that another process writes; returns the exit code. Raises HarnessError."""
+    return asyncio.run(WatchApp(name, followed).run_to_end())
+
+
+def replay(name: str, records: Sequence[Record], *, speed: float = 1.0, step: int | None = None) -> int:
+    """Play a recorded session, at speed 0 from its end; returns the exit code.
+
+    Raises HarnessError for a step that it does not have.
+    """
+    player = Player(records, speed=speed or 1.0)
+    if not speed:
+        player.end(time.monotonic())
+    if step is not None:
+        player.seek(step, time.monotonic())
+    return asyncio.run(ReplayApp(name, player).run_to_end())

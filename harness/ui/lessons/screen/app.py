@@ -1,0 +1,335 @@
+"""The course on the screen: one chapter at a time."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.events import Resize
+from textual.geometry import Size
+
+from harness.base.errors import HarnessError
+from harness.lessons import Language, Lesson, Progress, Text, lessons
+from harness.ui.app.asker import ScreenAsker
+from harness.ui.app.completion import Candidate, Completer
+from harness.ui.app.full_panel import FullPanel
+from harness.ui.app.keys import KeysScreen
+from harness.ui.app.picker import Picker
+from harness.ui.app.prompt import PromptArea
+from harness.ui.app.prompt_history import PromptHistory
+from harness.ui.app.prompt_text import PromptText
+from harness.ui.app.question_app import QuestionApp
+from harness.ui.app.status import StatusLine
+from harness.ui.app.views import Views
+from harness.ui.lessons import texts as words
+from harness.ui.lessons.exercises import copied
+from harness.ui.lessons.progress import standings, to_go_on_with, where_to_begin
+from harness.ui.lessons.screen.focus import Kind, Look
+from harness.ui.lessons.screen.keys import key_table
+from harness.ui.lessons.screen.layout import HEIGHTS, LAYOUT_CSS, Parts
+from harness.ui.lessons.screen.panes import Part
+from harness.ui.lessons.screen.render import Showing
+from harness.ui.lessons.screen.run import Run
+from harness.ui.lessons.screen.sentence import Saying
+from harness.ui.lines.line import Line
+from harness.ui.panel.state import Panel
+from harness.ui.transcript.entries import Note
+
+BREAKING = tuple(Candidate(name, insert=f"{name} ") for name in ("/fault", "/toolfault"))
+"""What can be completed in the prompt."""
+WHILE_TYPING = frozenset({"leave", "escape", "suspend_process", "repaint"})
+"""Keys that mean the same while something is typed, asked or chosen; all others stand back then."""
+
+
+class LessonApp(QuestionApp):
+    """What a beat means, the text, the code, the conversation and the panel. Ends with an exit code."""
+
+    CSS = QuestionApp.CSS + LAYOUT_CSS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    TITLE = "harness learn"
+    AUTO_FOCUS = None
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n,enter", "next", "next", show=False),
+        Binding("b", "go_back", "back", show=False),
+        Binding("r", "restart", "begin anew", show=False),
+        Binding("g", "choose", "another chapter", show=False),
+        Binding("c", "code", "code", show=False),
+        Binding("d", "turn_to('difference')", "difference", show=False),
+        Binding("w", "turn_to('wire')", "wire", show=False),
+        Binding("t", "read", "text", show=False),
+        Binding("tab", "look(1)", "look at", show=False, priority=True),
+        Binding("shift+tab", "look(-1)", "look at", show=False, priority=True),
+        Binding("up", "line(-1)", "scroll up", show=False),
+        Binding("down", "line(1)", "scroll down", show=False),
+        # At once, before the keys that follow: what is typed after them belongs to the prompt.
+        Binding("p,i", "prompt", "prompt", show=False, priority=True),
+        Binding("f", "prompt('/fault ')", "break", show=False, priority=True),
+        Binding("e", "exercise", "exercise", show=False),
+        Binding("l", "language", "language", show=False),
+        Binding("question_mark,f1", "keys", "keys", show=False),
+        Binding("f3", "full", "full panel", show=False),
+        Binding("q", "quit_untyped", "leave", show=False),
+        Binding("escape", "escape", "back to the conversation", show=False),
+        Binding("ctrl+c,ctrl+d,ctrl+q", "leave", "leave", show=False, priority=True),
+    ]
+
+    def __init__(self, lesson: Lesson | None, language: Language, progress: Progress, folder: Path) -> None:
+        """`lesson` None: one is chosen first. `folder` is where exercises are copied to."""
+        super().__init__()
+        self.progress = progress
+        self.opened: Run | None = None
+        """The run of the chapter that is open."""
+        self.prompt = PromptArea(PromptHistory(None), Completer(lambda: BREAKING, tuple))
+        self.prompt.display = False
+        self._first = lesson
+        self._language: Language = language
+        self._folder = folder
+        self._look = Look()
+        self._place = 0
+        self._room = Size(80, 24)
+        """Columns and rows there are."""
+
+    # ── layout ──────────────────────────────────────────────────────────────────────────────────
+
+    def compose(self) -> ComposeResult:
+        saying, parts, status = Saying(), Parts(), StatusLine()
+        self.parts = parts
+        self._showing = Showing(saying, parts, status)
+        self._showing.language = self._language
+        yield saying
+        yield parts
+        yield self.prompt
+        yield status
+
+    def on_mount(self) -> None:
+        if self._first is None:
+            self.action_choose()
+        else:
+            self.call_after_refresh(self.open, self._first)
+
+    def on_resize(self, event: Resize) -> None:
+        self._room = event.size
+        self.changed()
+        if self.opened is not None:
+            self.opened.views.changed()
+
+    # ── a chapter ───────────────────────────────────────────────────────────────────────────────
+
+    async def open(self, lesson: Lesson, *, anew: bool = False) -> None:
+        """Begin a run of a chapter, where the learner left it or at its beginning."""
+        await self.aclose()
+        self._look, self._place = Look(), 0
+        self.opened = Run(lesson, ScreenAsker(self.put), self._fresh_views, self.changed)
+        self.opened.views.enter()
+        place = 0 if anew else where_to_begin(lesson, self.progress)
+        if anew:
+            self.warn(words.FRESH)
+        elif place:
+            self.warn(words.GOING_ON, number=place)
+            self.opened.go(place)
+        self.changed()
+
+    async def aclose(self) -> None:
+        """End what runs."""
+        run, self.opened = self.opened, None
+        if run is not None:
+            await run.aclose()
+
+    def _fresh_views(self, clock: Callable[[], float], moves: Callable[[], bool]) -> Views:
+        return Views(self, self.stage, lambda panel: (), self._redrawn, clock=clock, moves=moves)
+
+    def _redrawn(self, panel: Panel) -> None:
+        self.redraw_full_panel()
+
+    def changed(self) -> None:
+        """Something of the run is other than it was: show it."""
+        run = self.opened
+        if run is None or not self.is_running or not self.stage.stands:
+            return
+        if run.place != self._place:
+            self._place = run.place
+            self._look.arrive(at_beginning=run.place == 0)
+            if run.walk.on_beat:
+                self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.beats))
+        self._showing.show(run, self._look, self._room, typing=self.prompt.display)
+
+    def warn(self, text: Text | str, **values: object) -> None:
+        """Say something in the line at the bottom, until the next key."""
+        words = text if isinstance(text, str) else text.into(self._showing.language).format(**values)
+        self._showing.warning = words
+        self.changed()
+
+    # ── questions of the agent, and the prompt ──────────────────────────────────────────────────
+
+    @property
+    def typing(self) -> bool:
+        """Something is typed, asked or chosen, and letters belong to that."""
+        return self.prompt.display or self.answering or len(self.screen_stack) > 1
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of the course stand back while something is typed."""
+        return action in WHILE_TYPING or not self.typing
+
+    @property
+    def above_question(self) -> Parts:
+        return self.parts
+
+    def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
+        """Do what was typed. The prompt stays: the letters that follow are no keys before Esc says so."""
+        self.prompt.clear()
+        run = self.opened
+        if run is None:
+            return
+        word, _, rest = message.text.strip().partition(" ")
+        match word:
+            case "/fault":
+                run.break_model(rest.strip())
+            case "/toolfault":
+                run.break_tool(rest.strip())
+            case _ if word.startswith("/"):
+                self.warn(words.NOT_UNDERSTOOD, typed=word)
+            case _:
+                run.type(message.text)
+
+    def on_prompt_area_refused(self, message: PromptArea.Refused) -> None:
+        self.warn(message.text)
+
+    def _close_prompt(self) -> None:
+        self.prompt.clear()
+        self.prompt.display = False
+        self.set_focus(None)
+
+    # ── keys: the chapter ───────────────────────────────────────────────────────────────────────
+
+    def action_next(self) -> None:
+        run = self.opened
+        if run is not None and not run.waiting:
+            there_is = run.go(run.place + 1)
+            self._look.reading = self._look.reading and not run.waiting  # what runs meanwhile is worth seeing
+            self.warn("" if there_is else words.NOTHING_AFTER_ON_SCREEN)
+
+    def action_go_back(self) -> None:
+        run = self.opened
+        if run is not None:
+            place = run.place if run.waiting else run.place - 1
+            self.warn("" if run.go(place) else words.NOTHING_BEFORE)
+
+    def action_restart(self) -> None:
+        if self.opened is not None:
+            self.call_later(self.open, self.opened.lesson, anew=True)
+
+    def action_choose(self) -> None:
+        language = self._showing.language
+        found = standings(lessons(), self.progress)
+        wide = max((cell_len(one.words(language)) for one in found), default=0)
+        lines = [
+            f"{one.lesson.id}  {set_cell_size(one.words(language), wide)}  {one.lesson.title.into(language)}"
+            for one in found
+        ]
+        following = to_go_on_with(found)
+        chosen = found.index(following) if following is not None else 0
+        picker = Picker(words.CHOOSE.into(language), lines, chosen=chosen)
+
+        def take(number: int | None) -> None:
+            if number is not None:
+                self.call_later(self.open, found[number].lesson)
+            elif self.opened is None:
+                self.exit(0)
+
+        self.push_screen(picker, take)
+
+    def action_exercise(self) -> None:
+        if (run := self.opened) is None:
+            return
+        try:
+            told = copied(run.lesson, "", self._folder, self._showing.language)
+        except HarnessError as error:
+            told = (str(error),)
+        self._look.back()
+        self.warn("")
+        for text in told:
+            run.views.show(Note(Line("·", text)))
+
+    def action_language(self) -> None:
+        language: Language = "en" if self._showing.language == "ja" else "ja"
+        self._showing.language = language
+        self.progress.speak(language)
+        self.warn(words.LANGUAGE)
+
+    # ── keys: to look at ────────────────────────────────────────────────────────────────────────
+
+    def action_code(self) -> None:
+        self._look.code(in_sight=self.parts.code.display and not self._look.reading)
+        self.warn("")
+
+    def action_turn_to(self, kind: str) -> None:
+        self._look.turn_to(Kind(kind))
+        self.warn("")
+
+    def action_read(self) -> None:
+        self._look.read()
+        self.warn("")
+
+    def action_look(self, by: int) -> None:
+        self._look.cycle(by)
+        self.warn("")
+
+    def action_line(self, by: int) -> None:
+        self._scrolled.scroll_relative(y=by, animate=False)
+
+    def action_scroll(self, direction: int) -> None:
+        scrolled = self._scrolled
+        (scrolled.scroll_page_down if direction > 0 else scrolled.scroll_page_up)(animate=False)
+
+    @property
+    def _scrolled(self) -> VerticalScroll:
+        match self._look.scrolled:
+            case Part.TEXT:
+                return self.parts.text.body
+            case Part.CODE:
+                return self.parts.code.body
+            case Part.TALK:
+                return self.stage.chat
+
+    def action_prompt(self, text: str = "") -> None:
+        if self.opened is not None:
+            self.prompt.display = True
+            self.prompt.load(text)
+            self.set_focus(self.prompt.query_one(PromptText))  # at once: the next key may be there already
+            self.warn("")
+
+    def action_keys(self) -> None:
+        self.push_screen(KeysScreen(key_table(self._showing.language)))
+
+    def action_full(self) -> None:
+        if (run := self.opened) is not None:
+            self.push_screen(FullPanel(lambda: run.views))
+
+    def action_escape(self) -> None:
+        if self.prompt.display:
+            self._close_prompt()
+        else:
+            self._look.back()
+        self.warn("")
+
+    def action_quit_untyped(self) -> None:
+        self.exit(0)
+
+    def action_leave(self) -> None:
+        self.exit(0)
+
+
+async def _to_its_end(app: LessonApp) -> int:
+    try:
+        return await app.run_to_end()
+    finally:
+        await app.aclose()
+
+
+def learn_on_screen(lesson: Lesson | None, language: Language, progress: Progress, folder: Path) -> int:
+    """Show a chapter, or let one be chosen; returns the exit code. Raises HarnessError."""
+    return asyncio.run(_to_its_end(LessonApp(lesson, language, progress, folder)))

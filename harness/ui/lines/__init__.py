@@ -1,0 +1,1 @@
+"""What each event says in one line, for every front end."""

@@ -1,0 +1,295 @@
+"""What happens in a session becomes what the panel shows, live and from a journal alike."""
+
+from collections import OrderedDict
+from dataclasses import replace
+
+from harness.events import (
+    BreakerChanged,
+    BreakerState,
+    ChangeReason,
+    CompactionEnded,
+    Dispatch,
+    Dispatched,
+    DispatchLimitsSet,
+    Event,
+    FailureCharged,
+    FaultKind,
+    FaultOccurred,
+    HistoryReplaced,
+    LoopFound,
+    ModelSwitched,
+    Notice,
+    PauseReported,
+    PermissionAnswered,
+    PermissionAsked,
+    PlanChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    ReplyReceived,
+    RequestSent,
+    RetryScheduled,
+    SessionResumed,
+    SessionStarted,
+    SilenceHint,
+    SpendChanged,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolEnded,
+    ToolStarted,
+    Transition,
+    TurnEnded,
+    TurnStarted,
+)
+from harness.ui.lines.plan import is_open
+from harness.ui.panel import loop_fold, model_block
+from harness.ui.panel.breaker_fold import MODEL, Health
+from harness.ui.panel.state import Mark, ModelView, Panel, Phase
+from harness.ui.panel.work_fold import Working
+
+KEPT_STEPS = 500
+"""Steps that can be shown again."""
+KEPT_FAILURES = 100
+"""Failures of one turn that are kept; those that cost nothing have no other bound."""
+
+
+class PanelFold:
+    """The panel as it is now, and as it was when each of the last steps ended."""
+
+    def __init__(self) -> None:
+        self._panel = Panel()
+        """Folded from what a journal keeps."""
+        self._health = Health()
+        self._working = Working()
+        self._model = ModelView()
+        self._at = 0.0
+        self._is_old = False
+        """`_panel` lacks model, table, agents, moment: they join it when it is looked at, and not with every event."""
+        self._turn_runs = False
+        self._cycle_has_step = False
+        """A step began since the failure budget was fresh. Until then charges belong to the cycle before: a batch that
+        was cut off counts when the next cycle begins."""
+        self._ends: OrderedDict[int, Panel] = OrderedDict()
+        """The panel at the end of each step, without the timeline: that is the same for all of them."""
+        self._answering: float | None = None
+        """Unix time of the first piece of the answer that streams in; so much and `_silence` come from transients."""
+        self._silence: SilenceHint | None = None
+
+    @property
+    def now(self) -> Panel:
+        """The panel after all that was seen."""
+        panel = self._whole()
+        if self._answering is not None:
+            panel = replace(panel, model=replace(panel.model, phase=Phase.ANSWERING, since=self._answering))
+        if self._silence is not None:
+            panel = replace(panel, model=replace(panel.model, silence=self._silence))
+        return panel
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The steps that can be shown, oldest first."""
+        return tuple(mark.step for mark in self._panel.marks)
+
+    def at_step(self, step: int) -> Panel:
+        """The panel at the moment at which `step` ended; of the last step it is the panel now.
+
+        The timeline is that of the whole session. Raises KeyError for a step that is unknown or too old.
+        """
+        if self._panel.marks and step == self._panel.marks[-1].step:
+            return self.now
+        return replace(self._ends[step], marks=self._panel.marks)
+
+    def see(self, event: Event, at: float) -> None:
+        """Take in an event of Unix time `at`."""
+        match event:
+            case TextDelta() | ThinkingDelta() | ToolCallDelta():
+                self._streamed(at)
+            case SilenceHint():
+                if self._model.phase in (Phase.ASKING, Phase.COMPACTING):
+                    self._silence = event
+            case Notice():
+                pass
+            case _:
+                self._fold(event, at)
+                self._end_streaming(event)
+                self._at, self._is_old = at, True
+
+    # ── what is only seen live ──────────────────────────────────────────────────────────────────
+
+    def _streamed(self, at: float) -> None:
+        self._silence = None
+        if self._model.phase is Phase.ASKING and self._answering is None:
+            self._answering = at
+
+    def _end_streaming(self, event: Event) -> None:
+        """What a transient event said holds while the request is out that it was about."""
+        phase = self._model.phase
+        if isinstance(event, RequestSent) or phase is not Phase.ASKING:
+            self._answering = None
+        if isinstance(event, RequestSent) or phase not in (Phase.ASKING, Phase.COMPACTING):
+            self._silence = None
+
+    # ── what a journal keeps ────────────────────────────────────────────────────────────────────
+
+    def _fold(self, event: Event, at: float) -> None:
+        match event:
+            case TurnStarted():
+                self._end_step()
+                self._turn_runs, self._cycle_has_step = True, False
+            case SessionStarted() | SessionResumed():
+                self._end_step()
+                self._turn_runs = self._cycle_has_step = False
+            case StepStarted():
+                self._end_step()
+                self._cycle_has_step = True
+            case FailureCharged() if not self._cycle_has_step:
+                return
+            case TurnEnded():
+                self._turn_runs = False
+        before = self._model
+        panel = _after(self._panel, event, compacting=before.compacting is not None)
+        self._panel = _marked(_circled(panel, event), event, before.chosen)
+        self._health.see(event, at)
+        self._working.see(event, at)
+        self._model = model_block.after(before, event, at, self._resting)
+        if isinstance(event, ToolStarted | ToolEnded | _Questions):
+            self._model = model_block.in_phase(self._model, self._phase_of_tools(panel), at)
+        if isinstance(event, StepStarted):
+            self._forget()
+
+    @property
+    def _resting(self) -> Phase:
+        return Phase.DECIDING if self._turn_runs else Phase.IDLE
+
+    def _phase_of_tools(self, panel: Panel) -> Phase:
+        match panel.asked:
+            case PermissionAsked():
+                return Phase.PERMISSION
+            case QuestionAsked():
+                return Phase.QUESTION
+        return Phase.TOOLS if panel.running else self._resting
+
+    def _end_step(self) -> None:
+        """The step that went on until now is over."""
+        panel = self._whole()
+        if panel.marks and panel.marks[-1].step not in self._ends:
+            self._ends[panel.marks[-1].step] = replace(panel, marks=())
+
+    def _whole(self) -> Panel:
+        if self._is_old:
+            self._is_old = False
+            table, working = self._health, self._working
+            self._panel = replace(
+                self._panel,
+                at=self._at,
+                model=self._model,
+                rows=table.rows,
+                endpoints=table.endpoints,
+                routes=table.routes,
+                cascades=table.cascades,
+                agents=working.agents,
+                commands=working.commands,
+                gates=working.gates,
+            )
+        return self._panel
+
+    def _forget(self) -> None:
+        """Drop the ends of steps that the timeline does not have any more."""
+        while self._ends and next(iter(self._ends)) < self._panel.marks[0].step:
+            self._ends.popitem(last=False)
+
+
+def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
+    """The panel after an event, without what the model block, the breakers and the timeline make of it."""
+    match event:
+        case SessionStarted(session_id=session_id):
+            return Panel(session_id=session_id)
+        case SessionResumed():
+            return replace(panel, consumed=0, failures=(), running=(), asked=None)
+        case TurnStarted(turn=turn, prompt=prompt):
+            plan = () if prompt and not is_open(panel.plan) else panel.plan
+            begun = replace(panel, turn=turn, plan=plan, consumed=0, failures=(), running=(), asked=None)
+            return replace(begun, deferred=(), paused=None, ended=None)
+        case StepStarted(step=step):
+            return replace(panel, step=step)
+        case RequestSent(purpose="turn", estimated_tokens=tokens, window=window):
+            return replace(panel, context_tokens=tokens, window=window or panel.window)
+        case ReplyReceived(usage=usage) if usage.prompt and not compacting:
+            return replace(panel, context_tokens=usage.prompt + usage.output)
+        case CompactionEnded(succeeded=True, tokens_after=tokens):
+            return replace(panel, context_tokens=tokens)
+        case HistoryReplaced(messages=()):
+            return replace(panel, context_tokens=0)
+        case SpendChanged():
+            return replace(panel, spend=event)
+        case PermissionAsked() | QuestionAsked():
+            return replace(panel, asked=event)
+        case PermissionAnswered() | QuestionAnswered() if panel.asked and panel.asked.call_id == event.call_id:
+            return replace(panel, asked=None)
+        case ToolStarted():
+            return replace(panel, running=(*panel.running, event))
+        case ToolEnded(call_id=call_id):
+            asked = None if panel.asked and panel.asked.call_id == call_id else panel.asked
+            running = tuple(tool for tool in panel.running if tool.call_id != call_id)
+            return replace(panel, running=running, asked=asked)
+        case FailureCharged(consumed=consumed, budget=budget):
+            failures = (*panel.failures, event)[-KEPT_FAILURES:]
+            return replace(panel, consumed=consumed, budget=budget, failures=failures)
+        case DispatchLimitsSet(limits=limits):
+            return replace(panel, budget=limits.budget)
+        case PlanChanged(items=items):
+            return replace(panel, plan=items)
+        case PauseReported(report=report):
+            return replace(panel, paused=report, deferred=report.deferred)
+        case TurnEnded():
+            return replace(panel, ended=event, running=(), asked=None)
+        case _:
+            return panel
+
+
+def _circled(panel: Panel, event: Event) -> Panel:
+    """The panel with what the event says of loops."""
+    known = loop_fold.after(panel.circling, event)
+    return panel if known is panel.circling else replace(panel, circling=known)
+
+
+def _marked(panel: Panel, event: Event, chosen: str) -> Panel:
+    """The panel with what the event adds to the timeline; `chosen` is the model to which it is no switch to return."""
+    if isinstance(event, StepStarted):
+        return replace(panel, marks=(*panel.marks, Mark(event.step))[-KEPT_STEPS:])
+    if not panel.marks:
+        return panel
+    mark = _mark(panel.marks[-1], event, chosen)
+    return panel if mark is panel.marks[-1] else replace(panel, marks=(*panel.marks[:-1], mark))
+
+
+def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
+    match event:
+        case Transition(code=code):
+            return replace(mark, code=code)
+        case RetryScheduled():
+            return replace(mark, retries=mark.retries + 1)
+        case FaultOccurred(fault=fault) if fault.kind is not FaultKind.CANCELLED:
+            return replace(mark, faults=mark.faults + 1)
+        case ToolEnded(failure=failure) if failure is not None:
+            return replace(mark, tool_failures=mark.tool_failures + 1)
+        case Dispatched(dispatch=Dispatch.SKIP | Dispatch.PAUSE):
+            return replace(mark, skipped=mark.skipped + 1)
+        case BreakerChanged(key=key) if key.startswith(MODEL):
+            return mark  # what comes of it is a retry or another model
+        case BreakerChanged(before=BreakerState.CLOSED, after=BreakerState.OPEN):
+            return replace(mark, opened=mark.opened + 1)
+        case BreakerChanged(why=ChangeReason.PROBE_GIVEN):
+            return replace(mark, probes=mark.probes + 1)
+        case LoopFound():
+            return replace(mark, loops=mark.loops + 1)
+        case CompactionEnded(succeeded=True):
+            return replace(mark, compacted=True)
+        case ModelSwitched(to_model=model) if model != chosen:
+            return replace(mark, switched=True)
+        case _:
+            return mark
+
+
+_Questions = PermissionAsked | PermissionAnswered | QuestionAsked | QuestionAnswered

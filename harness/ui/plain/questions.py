@@ -1,0 +1,267 @@
+"""Questions to a person at a terminal, and what counts as an answer."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from harness.events import LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, QuestionOption, WaitOffered
+from harness.session import LOOP_CHOICES, Answer, Nobody, PermissionRequest, UserAnswer, WaitChoice
+from harness.ui.lines.line import Line, Tone
+from harness.ui.plain.plain import Plain
+
+YES = ("y", "yes", "once", "1")
+ALWAYS = ("a", "always", "2")
+KEEP = ("k", "keep")
+NO = ("n", "no", "3")
+OTHER = ("w", "words")
+"""Before an answer in other words than those on offer."""
+LONGEST_WORD = 12
+"""Characters of what may be a mistyped answer. What is longer, or has more than one word, was meant for the model."""
+
+
+class Typist(Protocol):
+    """Whoever types lines, some of which are answers."""
+
+    async def settled(self) -> bool:
+        """Return once nothing has been typed for a moment. What was typed by then is no answer.
+
+        True: a line has been begun.
+        """
+        ...
+
+    async def answer(self) -> str | None:
+        """The next line typed; None when there is no more input."""
+        ...
+
+    def keep(self, line: str) -> str:
+        """Keep a line that is no answer as the next prompt; gives all of the prompt, empty where it is not kept."""
+        ...
+
+
+T = TypeVar("T")
+C = TypeVar("C", bound=str)
+
+
+class Unattended(Nobody):
+    """Answers for a command without a terminal: no, and the flag that allows it."""
+
+    remedy = "--yolo, or a rule in permissions_allow of the settings, allows"
+
+
+class PlainAsker:
+    """Asks in the flow of lines.
+
+    A question is printed once nothing has been typed for a moment, and only what is typed below it answers it. A line
+    that reads like a prompt is kept as one.
+    """
+
+    present = True
+
+    def __init__(self, plain: Plain, typist: Typist) -> None:
+        self._plain = plain
+        self._typist = typist
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Show the command or the diff and ask; the end of input means no."""
+        await self._settled()
+        title, *dangers = permission_lines(asked, request)
+        self._plain.line(Line("?", title, Tone.TROUBLE))
+        for danger in dangers:
+            self._plain.say(danger)
+        if request.detail.strip() and request.detail.strip() != asked.summary.strip():
+            self._plain.say(_indented(request.detail))
+        once = bool(request.dangers)
+        offers = () if once else request.offers
+        if offers:
+            self._plain.say(f"  k allows and keeps {offered(offers)}; or type k and another rule")
+        keys = ("y once", *(() if once else ("a always",)), *(("k keep",) if offers else ()), "n no (you may add why)")
+        answer = await self._asked(
+            f"  allow it? {', '.join(keys)}: ",
+            lambda line: permission_in(line, offers, once=once),
+            f"  please answer {_listed([key[0] for key in keys])}",
+        )
+        if answer is None:
+            return Answer("no", "the input ended before an answer", by="default")
+        if answer.choice != "no" or answer.why:
+            return answer
+        self._plain.ask("  why not? (Enter: no reason) ")
+        return Answer("no", (await self._typist.answer() or "").strip())
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Ask about a long wait; the end of input means stop."""
+        choices: tuple[WaitChoice, ...] = ("wait", "switch", "stop") if offered.can_switch else ("wait", "stop")
+        words = {"wait": "wait", "switch": "ask the other model", "stop": "stop"}
+        return await self._choice(choices, [words[choice] for choice in choices]) or "stop"
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Ask about an agent that goes in circles; the end of input means stop."""
+        return await self._choice(asked.choices, [LOOP_CHOICES[one] for one in asked.choices]) or LoopChoice.STOP
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer:
+        """Show a question and the answers on offer; the end of input means that it is declined."""
+        await self._settled()
+        title, *more = f"{asked_by(asked)}{asked.question}".splitlines()
+        self._plain.line(Line("?", title, Tone.TROUBLE))
+        for text in (*more, *(f"{number} {option_line(one)}" for number, one in enumerate(asked.options, 1))):
+            self._plain.say(f"  {text}")
+        if not asked.options:
+            answer = await self._asked("  your answer (Enter: none): ", free_answer_in, "  please answer in words")
+            return answer or UserAnswer("declined")
+        numbers = f"1 to {len(asked.options)}"
+        answer = await self._asked(
+            f"  {numbers}, w and words of your own, n no answer: ",
+            lambda line: answer_in(line, asked.options),
+            f"  please answer {numbers}, w and words of your own, or n",
+        )
+        if answer is not None and answer.how == "text" and not answer.text:
+            self._plain.ask("  your answer (Enter: none): ")
+            return free_answer(await self._typist.answer() or "")
+        return answer or UserAnswer("declined")
+
+    async def pause(self) -> str | None:
+        """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop."""
+        await self._settled()
+        question = "  go on? c with a fresh budget, r TOOL (or all) resets it first, s stops: "
+        found = await self._asked(question, pause_in, "  please answer c, r and the name of a tool, or s")
+        return found[0] if found else None
+
+    async def _settled(self) -> None:
+        if await self._typist.settled():
+            self._plain.in_a_line()
+        else:
+            self._plain.leave_question()
+
+    async def _choice(self, choices: Sequence[C], words: Sequence[str]) -> C | None:
+        await self._settled()
+        numbered = ", ".join(f"{number} {word}" for number, word in enumerate(words, start=1))
+        hint = f"  please answer with a number from 1 to {len(choices)}"
+        return await self._asked(f"  {numbered}: ", lambda line: choice_in(line, choices), hint)
+
+    async def _asked(self, question: str, understood: Callable[[str], T | None], hint: str) -> T | None:
+        """Ask until an answer is understood; None: the input ended."""
+        while True:
+            self._plain.ask(question)
+            line = await self._typist.answer()
+            if line is None:
+                self._plain.say("")
+                return None
+            self._plain.entered()
+            if (answer := understood(line)) is not None:
+                return answer
+            if _is_prompt(line) and (kept := self._typist.keep(line)):
+                self._plain.line(Line("·", f"not an answer; kept as your next prompt: {kept.strip()}"))
+            else:
+                self._plain.say(hint)
+            await self._settled()
+
+
+def _is_prompt(line: str) -> bool:
+    words = line.split()
+    return len(words) > 1 or any(len(word) > LONGEST_WORD or word[:1] in "/!" for word in words)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def asked_by(asked: PermissionAsked | QuestionAsked) -> str:
+    """Who asks, before what is asked: "agent a3: "; empty for the agent the person talks to."""
+    return f"agent {asked.agent}: " if asked.agent else ""
+
+
+def permission_lines(asked: PermissionAsked, request: PermissionRequest) -> list[str]:
+    """What is asked about: the call, and below it a line for each of its dangers."""
+    if not request.dangers:
+        return [f"{asked_by(asked)}{asked.why}: {asked.summary}"]
+    why = asked.why.partition(request.dangers[0])[0].rstrip(" ,;") or f"{request.tool} does something dangerous"
+    return [f"{asked_by(asked)}{why}: {asked.summary}", *(f"  · {danger}" for danger in request.dangers)]
+
+
+def offered(rules: Sequence[str]) -> str:
+    """Rules that may be kept, as one text."""
+    return ", ".join(rules)
+
+
+def permission_in(line: str, offers: Sequence[str] = (), *, once: bool = False) -> Answer | None:
+    """The answer that was typed; full-width letters count, as an input method gives them. None: not understood.
+
+    With rules on offer they can be kept as they are, or another one that is typed behind the letter. Besides that
+    only a "no" may have words behind it: a sentence that begins with "a" or "yes" allows nothing. With `once`,
+    nothing can be allowed for longer.
+    """
+    word, _, rest = unicodedata.normalize("NFKC", line.strip()).partition(" ")
+    rest = rest.strip()
+    match word.rstrip(",.:;").lower():
+        case yes if yes in YES and not rest:
+            return Answer("once")
+        case always if always in ALWAYS and not rest and not once:
+            return Answer("always")
+        case keep if keep in KEEP and offers and not once and (not rest or _RULE.fullmatch(rest)):
+            return Answer("always", rules=(rest,) if rest else tuple(offers), keep=True)
+        case no if no in NO:
+            return Answer("no", rest)
+        case _:
+            return None
+
+
+_RULE = re.compile(r"[\w*-]+\(.*\)")
+"""A rule as it may be typed behind k: a tool and what it is about."""
+
+
+def pause_in(line: str) -> tuple[str | None] | None:
+    """The tool to reset before going on, empty for none, None in it for stopping. None: not understood."""
+    word, _, tool = unicodedata.normalize("NFKC", line.strip()).partition(" ")
+    tool = tool.strip()
+    match word.lower():
+        case "c" | "continue" | "y" | "yes" if not tool:
+            return ("",)
+        case "r" | "reset" if tool and len(tool.split()) == 1:
+            return (tool,)
+        case "s" | "stop" | "n" | "no" if not tool:
+            return (None,)
+    return None
+
+
+def choice_in(line: str, choices: Sequence[C]) -> C | None:
+    """The choice that was typed, as its number, its name or the beginning of its name. None: not understood."""
+    typed = unicodedata.normalize("NFKC", line.strip()).lower()
+    if typed.isdigit() and 1 <= int(typed) <= len(choices):
+        return choices[int(typed) - 1]
+    named = [choice for choice in choices if typed and choice.startswith(typed)]
+    return named[0] if len(named) == 1 else None
+
+
+def option_line(option: QuestionOption) -> str:
+    """An answer on offer, and what it means."""
+    return f"{option.label}: {option.description}" if option.description else option.label
+
+
+def answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None:
+    """The answer that was typed: the number or the whole label of an option, w with or without words, n for none.
+
+    None: not understood. Words without the w before them are none, since they may be meant for the model.
+    """
+    typed = unicodedata.normalize("NFKC", line.strip())
+    if typed.isdecimal() and 1 <= int(typed) <= len(options):
+        return UserAnswer("option", options[int(typed) - 1].label)
+    if (named := next((one for one in options if one.label.casefold() == typed.casefold()), None)) is not None:
+        return UserAnswer("option", named.label)
+    word, rest = [*line.split(maxsplit=1), "", ""][:2]
+    if unicodedata.normalize("NFKC", word).rstrip(",.:;").lower() in OTHER:
+        return UserAnswer("text", rest.strip())
+    return UserAnswer("declined") if typed.lower() in NO[:2] else None
+
+
+def free_answer(text: str) -> UserAnswer:
+    """An answer in free text; an empty one declines."""
+    return UserAnswer("text", text.strip()) if text.strip() else UserAnswer("declined")
+
+
+def free_answer_in(line: str) -> UserAnswer | None:
+    """The same for a line typed below the question; a command, such as /help, is no answer."""
+    return None if line.lstrip()[:1] in ("/", "!") else free_answer(line)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  │ {line}".rstrip() for line in text.rstrip().splitlines())

@@ -1,0 +1,42 @@
+"""Lines of a given width, and the styles that all entries share."""
+
+from textual.content import Content
+
+from harness.ui.lines.columns import Groups, laid_out
+
+MUTED = "dim"
+WARNING = "$text-warning"
+FAILED = "$text-error"
+GOOD = "$text-success"
+NAME = "$text-accent"
+DIFF_STYLES = {"+": GOOD, "-": "$text-error", "@": MUTED}
+"""Styles of the lines of a change by their first character."""
+
+TAB = 4
+NARROWEST = 12
+"""Cells of text below which nothing is indented any more."""
+
+
+def hanging(mark: Content, text: Content, width: int) -> Content:
+    """Text wrapped at `width` cells, with `mark` before its first line and as much room before the others."""
+    width = max(width, 2)
+    indent = mark.cell_length
+    if width - indent < min(NARROWEST, width):
+        return Content("\n").join(Content.assemble(mark, text).expand_tabs(TAB).wrap(width))
+    first, *others = text.expand_tabs(TAB).wrap(width - indent) or [Content("")]
+    space = Content(" " * indent)
+    return Content("\n").join([Content.assemble(mark, first), *(space + line if line else line for line in others)])
+
+
+def one_line(text: Content, width: int) -> Content:
+    """The text on one line of at most `width` cells; what does not fit is cut off and the cut is shown."""
+    return text.truncate(max(width, 1), ellipsis=True).rstrip()
+
+
+def listing_content(groups: Groups, width: int) -> Content:
+    """A list: titles in bold, names in colour."""
+    lines = list[Content]()
+    titles = {title for title, _ in groups}
+    for name, text in laid_out(groups, width):
+        lines.append(Content.assemble((name, "bold" if name in titles else NAME), text))
+    return Content("\n").join(lines)

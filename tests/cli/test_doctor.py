@@ -1,0 +1,318 @@
+"""What is set, from where, and what will happen."""
+
+import io
+import re
+import socket
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from harness.cli.doctor import doctor
+from harness.memory import MemoryStore
+from harness.memory import Place as MemoryPlace
+from harness.model.prices import price_list
+from harness.practice.server import PracticeServer
+from harness.processes.read_only import landlock_version
+from harness.slots.sqlite import slots_file
+from tests.definitions.folders import agent
+from tests.memory.shelves import Minutes, draft
+from tests.skills.folders import Folders, skill
+from tests.ui.program import Place, run
+
+KEY = "sk-ant-0123456789-abcdefghijkl-WXYZ"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, and an environment that sets nothing but where things are kept."""
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "MODEL_ID", "FALLBACK_MODEL_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HARNESS_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    project = tmp_path / "project"
+    project.mkdir()
+    return project
+
+
+def examined(folder: Path) -> tuple[int, str]:
+    out = io.StringIO()
+    return doctor(out, workspace=str(folder)), out.getvalue()
+
+
+def test_without_a_key_the_practice_model_will_answer(folder: Path) -> None:
+    code, page = examined(folder)
+    assert code == 0
+    assert "practice-1, the built-in rule-based practice model" in page
+    assert "set ANTHROPIC_API_KEY" in page
+
+
+def test_the_sandbox_that_the_system_offers_is_named(folder: Path) -> None:
+    version = landlock_version()
+    words = f"on for commands that only look (Landlock {version})" if version else "not offered by this system"
+    assert re.search(rf"read-only sandbox +{re.escape(words)}\n", examined(folder)[1])
+
+
+def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    (folder / ".env").write_text("MODEL_ID=claude-from-env\n")
+    (folder / ".harness").mkdir()
+    (folder / ".harness" / "settings.toml").write_text("max_turns = 7\n")
+    monkeypatch.setenv("HARNESS_TRUST_FOLDER", "1")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        code, page = examined(folder)
+    assert code == 0
+    assert re.search(r"•••, \d+ characters \(environment ANTHROPIC_API_KEY\)", page)
+    assert "claude-from-env (.env MODEL_ID)" in page
+    assert f"7 ({folder / '.harness' / 'settings.toml'}: max_turns)" in page
+    assert KEY not in page
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("HARNESS_MAX_TURNS", "few", "HARNESS_MAX_TURNS = 'few'"),
+        ("ANTHROPIC_API_KEY", "two words", "api_key"),
+        ("ANTHROPIC_BASE_URL", "ftp://example.org", "http://"),
+        ("HARNESS_STATE_DIR", "/dev/null/state", "HARNESS_STATE_DIR"),
+        ("HARNESS_PRACTICE_SCRIPT", "no-such.toml", "no-such.toml"),
+        ("HARNESS_ESCAPE_POLICY", "copis=5", "perhaps copies was meant."),
+    ],
+)
+def test_what_would_fail_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    code, page = examined(folder)
+    assert code == 1
+    (line,) = (line for line in page.splitlines() if "✗" in line)
+    assert words in line
+
+
+def test_what_is_done_about_loops_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "✓ loops: led out of\n" in examined(folder)[1]
+    monkeypatch.setenv("HARNESS_ESCAPE", "off")
+    monkeypatch.setenv("HARNESS_ESCAPE_POLICY", "copies=5 nudges=2")
+    assert "✓ loops: only told of, with nudges=2, copies=5\n" in examined(folder)[1]
+
+
+def fact(page: str, name: str) -> str:
+    """What the section about sessions says of this."""
+    section = page.partition("\nWith every session here\n")[2].partition("\n\n")[0]
+    (line,) = (line for line in section.splitlines() if line.startswith(f"  {name} "))
+    return line.removeprefix(f"  {name} ").strip()
+
+
+def test_what_a_session_brings_along_is_on_the_page_also_where_it_is_nothing(folder: Path) -> None:
+    code, page = examined(folder)
+    assert code == 0
+    assert fact(page, "instructions") == "none; AGENTS.md in the workspace would be one"
+    assert fact(page, "skills") == fact(page, "memories") == "none"
+    kept = folder.parent / "config" / "harness" / "permissions.toml"
+    assert fact(page, "permissions") == f"none; those that you keep would be in {kept}"
+    assert fact(page, "hooks") == "none"
+    assert fact(page, "folder") == "its files set nothing that waits for your trust"
+    assert fact(page, "gate").startswith("5 agents and 10 background commands at a time, 20 of each may wait; ")
+    assert fact(page, "gate").endswith("agents of all your sessions count together, 0 work now")
+    assert not slots_file(folder.parent / "state").exists()
+
+
+def test_what_is_there_is_counted_and_said_to_be_whose(folder: Path) -> None:
+    mine = folder.parent / "config" / "harness"
+    Folders.write(mine / "skills", "review", skill("review", "Reads code.", "Look twice."))
+    Folders.write(folder / ".harness" / "skills", "deploy", skill("deploy", "Brings it out."))
+    MemoryStore({MemoryPlace.PERSON: mine / "memory"}, now=Minutes()).keep(draft("tabs"), MemoryPlace.PERSON)
+    (mine / "AGENTS.md").write_text("Be brief.")
+    (folder / "AGENTS.md").write_text("Tabs.")
+    (mine / "permissions.toml").write_text('allow = ["bash(npm run *)"]\n')
+    guard = '[[hooks]]\nevent = "before_tool"\ncommand = "true"\nname = "guard"\n'
+    (mine / "settings.toml").write_text(
+        f'permissions_deny = ["read(/etc/**)"]\ntrusted_folders = ["{folder}"]\n{guard}'
+    )
+    code, page = examined(folder)
+    assert code == 0
+    assert fact(page, "instructions") == f"{mine / 'AGENTS.md'} (yours), {folder / 'AGENTS.md'}"
+    assert fact(page, "skills") == "1 of yours, 1 of the project"
+    assert fact(page, "memories") == "1 of yours"
+    origin = f"{mine / 'settings.toml'}: permissions_deny"
+    kept = f"1 that you keep in {mine / 'permissions.toml'}"
+    assert fact(page, "permissions") == f"1 of the settings ({origin}), {kept}"
+    assert fact(page, "hooks") == f"1 (1 before_tool), from {mine / 'settings.toml'}: hooks"
+    assert f"guard ({mine / 'settings.toml'}: hooks)" in page
+
+
+def test_what_is_wrong_with_a_file_is_said_and_stops_nothing(folder: Path) -> None:
+    Folders.write(folder / ".harness" / "skills", "empty\x1b[2J", skill("empty", "Nothing.", ""))
+    mine = folder.parent / "config" / "harness" / "memory"
+    mine.mkdir(parents=True)
+    (mine / "broken.md").write_bytes(b"\0")
+    (folder / "AGENTS.md").write_bytes(b"\0")
+    slots_file(folder.parent / "state").mkdir(parents=True)
+    code, page = examined(folder)
+    odd = [line for line in page.splitlines() if line.startswith("  ! ")]
+    assert code == 0
+    words = (
+        "AGENTS.md is left out",
+        "SKILL.md is left out",
+        "broken.md is left out",
+        "cannot share the places of agents",
+    )
+    assert [sum(word in line for line in odd) for word in words] == [1, 1, 1, 1]
+    assert fact(page, "gate").endswith("each session counts for itself for now, see below")
+    assert "\x1b" not in page
+
+
+def test_rules_that_cannot_be_used_would_stop_a_session(folder: Path) -> None:
+    mine = folder.parent / "config" / "harness"
+    mine.mkdir(parents=True)
+    (mine / "permissions.toml").write_text("allow = 3\n")
+    code, page = examined(folder)
+    assert code == 1
+    assert fact(page, "permissions") == "cannot be used, see below"
+    (line,) = (line for line in page.splitlines() if "✗" in line)
+    assert str(mine / "permissions.toml") in line
+
+
+def test_hooks_of_a_folder_that_is_not_trusted_are_left_out_by_name(folder: Path) -> None:
+    file = folder / ".harness" / "settings.toml"
+    file.parent.mkdir()
+    file.write_text('[[hooks]]\nevent = "before_tool"\ncommand = "true"\n')
+    page = examined(folder)[1]
+    assert fact(page, "folder") == f"you are asked at the next start; until then left out: {file}: hooks"
+    assert fact(page, "hooks") == "none"
+
+
+def test_what_is_switched_off_is_said_to_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("INSTRUCTIONS", "SKILLS", "MEMORY", "SHARED_GATE"):
+        monkeypatch.setenv(f"HARNESS_{name}", "off")
+    monkeypatch.setenv("HARNESS_MAX_CONCURRENT", "1")
+    page = examined(folder)[1]
+    assert {fact(page, name) for name in ("instructions", "skills", "memories")} == {"switched off"}
+    assert fact(page, "gate").startswith("1 agent and 10 background commands at a time")
+    assert fact(page, "gate").endswith("each session counts for itself (shared_gate)")
+
+
+@pytest.mark.anyio
+async def test_without_online_nothing_is_sent_to_the_server(tmp_path: Path) -> None:
+    async with PracticeServer() as server:
+        place = Place(tmp_path, server.base_url)
+        assert (await run(place, "doctor")).code == 0
+        assert server.requests == []
+        ended = await run(place, "doctor", "--online")
+    assert ended.code == 0
+    assert [request.path.partition("?")[0] for request in server.requests] == ["/v1/models"]
+
+
+def test_a_server_that_does_not_answer_is_a_failure(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{port}")
+    out = io.StringIO()
+    assert doctor(out, workspace=str(folder), online=True) == 1
+    assert "check address, key and network" in out.getvalue()
+
+
+def model_line(page: str) -> str:
+    """The check of the model's address."""
+    (line,) = (line for line in page.splitlines() if line.startswith(("  ✓ model", "  ✗ model")))
+    return line.strip()
+
+
+def test_an_address_where_nothing_listens_is_a_failure_and_one_where_something_does_is_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+        code, page = examined(folder)
+        assert (code, model_line(page)) == (
+            0,
+            f"✓ model: {address} accepts connections; the key was not tried (--online does)",
+        )
+    code, page = examined(folder)
+    assert code == 1
+    assert model_line(page).startswith(f"✗ model: nothing listens at {address} (connection refused); check that")
+
+
+def test_a_name_that_nobody_knows_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://no-such-host.invalid")
+    code, page = examined(folder)
+    assert code == 1
+    assert model_line(page).startswith("✗ model: https://no-such-host.invalid cannot be reached (")
+
+
+def test_where_a_proxy_stands_before_the_server_the_proxy_is_connected_to(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://no-such-host.invalid")
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        port = proxy.getsockname()[1]
+        for name in ("HTTPS_PROXY", "https_proxy"):
+            monkeypatch.setenv(name, f"http://user:secret@127.0.0.1:{port}")
+        code, page = examined(folder)
+        assert code == 0
+        assert model_line(page).startswith(f"✓ model: the proxy 127.0.0.1:{port} accepts connections")
+    code, page = examined(folder)
+    assert code == 1
+    assert f"nothing listens at the proxy 127.0.0.1:{port}" in model_line(page)
+    assert "secret" not in page
+
+
+def test_the_age_of_the_prices_is_told_and_which_model_has_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = price_list().checked
+    days = (datetime.now(UTC).date() - checked).days
+    assert re.search(rf"✓ prices: checked {days} days? ago \({checked}, https://\S+\)\n", examined(folder)[1])
+    monkeypatch.setenv("MODEL_ID", "mine")
+    assert "; that of mine is not known\n" in examined(folder)[1]
+    monkeypatch.setenv("HARNESS_MAX_BUDGET_USD", "5")
+    code, page = examined(folder)
+    assert code == 1
+    assert (
+        '✗ prices: max_budget_usd cannot be kept, because the price of mine is not known; give it as [prices."mine"]'
+        in page
+    )
+    monkeypatch.setenv("HARNESS_PRICES", '{"mine": {"input": 1, "output": 1}}')
+    code, page = examined(folder)
+    assert code == 0
+    assert "; 1 price of yours\n" in page
+
+
+def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_the_reason(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = folder.parent / "home"
+    monkeypatch.setenv("HARNESS_HOME_DIR", str(home))
+    for path, text in {
+        folder / "CLAUDE.md": "See @.env",
+        folder / ".env": "",
+        folder / ".claude" / "skills" / "release" / "SKILL.md": skill("release"),
+        folder / ".claude" / "commands" / "fix.md": "Fix it. !`git status`",
+        folder / ".claude" / "commands" / "cost.md": "Mine.",
+        folder / ".claude" / "agents" / "searcher.md": agent("searcher", "model: haiku\n"),
+        folder / ".claude" / "agents" / "odd.md": agent("odd", "tools: Telepathy\n"),
+        home / ".claude" / "CLAUDE.md": "Be brief.",
+        home / ".claude" / "commands" / "tidy.md": "Tidy up.",
+    }.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    code, page = examined(folder)
+    assert code == 0
+    assert f"{home / '.claude' / 'CLAUDE.md'} (yours), {folder / 'CLAUDE.md'}" in page
+    assert re.search(r"skills +1 of the project", page)
+    assert re.search(r"commands +/fix, /tidy \(yours\)", page)
+    assert re.search(r"agents +searcher\n", page)
+    for words in (
+        f"! {folder / 'CLAUDE.md'}, line 1: @.env is left out: it may hold keys.",
+        f"! {folder / '.claude' / 'commands' / 'cost.md'} is left out: /cost is a command of the program; rename it.",
+        f"! {folder / '.claude' / 'commands' / 'fix.md'}: what it writes as !`…` is not run;",
+        f"! {folder / '.claude' / 'agents' / 'odd.md'} is left out: there is no tool Telepathy;",
+        f"! {folder / '.claude' / 'agents' / 'searcher.md'} names the model haiku, which waits for your trust",
+    ):
+        assert words in page, words

@@ -1,0 +1,704 @@
+"""Commands in the background: real processes, real files, and a clock that the test moves."""
+
+import asyncio
+import json
+import os
+import random
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.base.errors import JournalError
+from harness.engine.background.commands import BackgroundCommands, CommandLimits, NotHandedOver
+from harness.engine.inbox import Incoming
+from harness.engine.subagents.admission import Gating, Place
+from harness.events import (
+    ArrivalKind,
+    Arrived,
+    CommandBegun,
+    CommandCreated,
+    CommandEnd,
+    CommandEnded,
+    CommandHandedOver,
+    CommandQuiet,
+    Ending,
+    Event,
+    GateName,
+    ToolOutcome,
+    WorkReleased,
+)
+from harness.events.codec import decode, encode
+from harness.policies.admission.gate import Gate
+from harness.policies.admission.limits import GateLimits
+from harness.processes import Limits, Processes
+from harness.processes.read_only import landlock_version
+from harness.tools.background_commands import CommandState, UnknownCommand, background_tools
+from harness.tools.bash import bash_tool
+from harness.tools.tool import ToolContext, ToolResult
+from harness.tools.workspace import Workspace
+from tests.engine.hand_clock import HandClock, quiet
+from tests.whole import WHOLE
+
+pytestmark = pytest.mark.anyio
+E = TypeVar("E", bound=Event)
+SHORT = Limits(term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
+
+
+@dataclass
+class Stage:
+    """One session's background with all that it needs, and everything it says."""
+
+    folder: Path
+    clock: HandClock
+    events: list[Event]
+    processes: Processes
+    gating: Gating
+    incoming: Incoming
+    commands: BackgroundCommands
+
+    def of(self, kind: type[E]) -> list[E]:
+        """The events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def end(self) -> CommandEnded:
+        """The one end that was told."""
+        (end,) = self.of(CommandEnded)
+        return end
+
+    @property
+    def told(self) -> list[str]:
+        """What waits for the model."""
+        return [arrived.text for arrived in self.incoming.waiting]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait in real time for what another process does."""
+        async with asyncio.timeout(20):
+            while not condition():  # noqa: ASYNC110  another process has no event for us
+                await asyncio.sleep(0.01)
+
+    async def pass_by(self, seconds: int) -> None:
+        """Let time pass, second by second."""
+        await quiet()
+        for _ in range(seconds):
+            self.clock.move(1)
+            await quiet()
+
+    async def say(self, name: str, text: str = "go\n") -> None:
+        """Let a command go on that reads from the pipe of this name."""
+        await asyncio.to_thread((self.folder / name).write_text, text)
+
+    async def over(self, *ids: str) -> None:
+        """Wait until these commands have ended."""
+        await self.until(lambda: {event.command for event in self.of(CommandEnded)} >= set(ids))
+
+    async def call(self, name: str, **arguments: object) -> ToolResult:
+        """Call one of the tools as the model does."""
+        tools = (bash_tool(background=self.commands), *background_tools(self.commands))
+        (tool,) = [tool for tool in tools if tool.name == name]
+        context = ToolContext(Workspace(self.folder / "workspace"), self.folder / "outputs", "toolu_1")
+        return await tool.run(context, tool.parse(arguments))
+
+
+def stage(
+    folder: Path,
+    *,
+    concurrent: int = 5,
+    queue: int = 20,
+    watch_cap: int = 50,
+    limits: CommandLimits | None = None,
+    disk_is_full: Callable[[Event], bool] = lambda event: False,
+) -> Stage:
+    """A session. The journal of an earlier one can be given to `commands.recall`."""
+    (folder / "workspace").mkdir(exist_ok=True)
+    clock, events = HandClock(), list[Event]()
+
+    def record(event: Event) -> None:
+        if disk_is_full(event):
+            raise JournalError("the journal cannot be written: the disk is full")
+        events.append(event)
+
+    gate: Gate[Place] = Gate(
+        GateLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), GateName.COMMANDS
+    )
+    processes, gating, incoming = Processes(SHORT), Gating(gate, events.append, clock), Incoming(events.append)
+    commands = BackgroundCommands(
+        processes,
+        gating,
+        incoming,
+        record,
+        clock,
+        workspace=folder / "workspace",
+        outputs=folder / "outputs",
+        limits=limits,
+    )
+    return Stage(folder, clock, events, processes, gating, incoming, commands)
+
+
+async def close(here: Stage) -> None:
+    """As the session ends."""
+    await here.commands.aclose()
+    assert here.gating.scan() == ()
+    await here.gating.aclose()
+    assert await here.processes.aclose() == ()
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Stage]:
+    """A session that leaves nothing behind."""
+    session = stage(tmp_path)
+    yield session
+    await close(session)
+    assert session.clock.sleepers == []
+    assert [task.get_name() for task in asyncio.all_tasks() if "command" in task.get_name()] == []
+
+
+def lives(pid: int) -> bool:
+    """Whether a process is there and more than a zombie."""
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+# ── a command that ends by itself ───────────────────────────────────────────────────────────────
+
+
+async def test_bash_returns_at_once_and_the_end_arrives(here: Stage) -> None:
+    os.mkfifo(here.folder / "go")
+    result = await here.call("bash", command="pwd; read -r line < ../go; echo oops >&2; exit 3", background=True)
+    assert result.outcome is ToolOutcome.OK
+    assert result.content.startswith("b1 runs (process ")
+    assert (here.told, here.of(CommandEnded)) == ([], [])
+    await here.say("go")
+    await here.over("b1")
+    output = here.folder / "outputs" / "b1.out"
+    assert output.read_text() == f"{here.folder / 'workspace'}\noops\n"
+    assert (here.end.end, here.end.exit_code, here.end.output_bytes) == (CommandEnd.EXITED, 3, output.stat().st_size)
+    assert here.told == [
+        (
+            "b1 ended with exit code 3: pwd; read -r line < ../go; echo oops >&2; exit 3\n"
+            f"Its output, {output.stat().st_size} bytes, is in {output}. The end of it:\n{output.read_text().rstrip()}"
+        )
+    ]
+
+
+async def test_its_events_come_in_order_and_survive_the_journal(here: Stage) -> None:
+    await here.commands.start("echo hello", "toolu_7", 60)
+    await here.over("b1")
+    own = [event for event in here.events if isinstance(event, CommandCreated | CommandBegun | CommandEnded | Arrived)]
+    assert [type(event) for event in own] == [CommandCreated, CommandBegun, CommandEnded, Arrived]
+    output = str(here.folder / "outputs" / "b1.out")
+    assert own[0] == CommandCreated("b1", "toolu_7", "echo hello", output, 60)
+    assert [decode(json.loads(json.dumps(encode(event)))) for event in own] == own
+
+
+async def test_only_the_owner_can_read_what_was_written(here: Stage) -> None:
+    row = await here.commands.start("echo secret", "c")
+    await here.over("b1")
+    assert row.output.stat().st_mode & 0o777 == 0o600
+
+
+async def test_two_thousand_characters_of_a_long_output_are_told_and_all_is_kept(here: Stage) -> None:
+    row = await here.commands.start("seq 100000", "c")
+    await here.over("b1")
+    assert len(here.end.tail) <= 2_000
+    assert here.end.tail.endswith("99999\n100000\n")
+    assert row.output.stat().st_size == here.end.output_bytes == 588_895
+
+
+async def test_what_a_command_leaves_behind_ends_with_it(here: Stage) -> None:
+    row = await here.commands.start("sleep 60 & echo $!; exit 4", "c")
+    await here.over("b1")
+    assert (here.end.end, here.end.exit_code, here.end.left) == (CommandEnd.EXITED, 4, ())
+    assert here.end.reason == "1 process of it lived on and had to be ended"
+    assert not lives(int(row.output.read_text()))
+
+
+@pytest.mark.parametrize(("line", "workspace"), [("a\0b", True), ("true", False)])
+async def test_what_cannot_be_started_is_told_by_the_call(here: Stage, line: str, workspace: bool) -> None:
+    if not workspace:
+        (here.folder / "workspace").rmdir()
+    result = await here.call("bash", command=line, background=True)
+    assert (result.outcome, here.end.end) == (ToolOutcome.ERROR, CommandEnd.NOT_STARTED)
+    assert result.content == f"The command was not started: {here.end.reason}"
+    assert here.told == []
+
+
+# ── stopping and handing over ───────────────────────────────────────────────────────────────────
+
+
+async def test_killing_ends_the_whole_tree_and_only_the_call_tells_it(here: Stage) -> None:
+    row = await here.commands.start("trap '' TERM; sleep 61 & echo $!; wait; sleep 62", "c")
+    await here.until(row.output.read_text)
+    child = int(row.output.read_text())
+    result = await here.call("kill_background", id="b1")
+    assert result.content == f"b1 and all its children were ended; its output is in {row.output}."
+    assert not lives(child)
+    assert row.pid is not None
+    assert not lives(row.pid)
+    assert (here.end.end, here.end.told, here.end.forced, here.told) == (CommandEnd.STOPPED, True, True, [])
+
+
+async def test_a_stop_by_the_person_arrives(here: Stage) -> None:
+    await here.commands.start("sleep 60", "c")
+    row = await here.commands.stop("b1")
+    assert (row.state, row.end, row.exit_code) == (CommandState.ENDED, CommandEnd.STOPPED, -15)
+    assert here.told == ["b1 was stopped: sleep 60\nIt wrote nothing."]
+
+
+async def test_stopping_twice_at_once_ends_it_once(here: Stage) -> None:
+    await here.commands.start("sleep 60", "c")
+    rows = await asyncio.gather(here.commands.stop("b1"), here.commands.stop("b1", tell=False))
+    assert [row.end for row in rows] == [CommandEnd.STOPPED] * 2
+    assert len(here.of(CommandEnded)) == len(here.told) == 1
+    assert (await here.commands.stop("b1")).end is CommandEnd.STOPPED
+
+
+async def test_a_kill_that_is_interrupted_still_ends_it_and_its_end_arrives(here: Stage) -> None:
+    await here.commands.start("trap '' TERM; echo up; while :; do sleep 0.05; done", "c")
+    await here.until(lambda: here.commands.rows[0].bytes)
+    kill = asyncio.create_task(here.commands.stop("b1", tell=False))
+    await asyncio.sleep(0)
+    kill.cancel()
+    await asyncio.gather(kill, return_exceptions=True)
+    await here.over("b1")
+    assert (kill.cancelled(), here.end.told, len(here.told)) == (True, False, 1)
+
+
+async def test_a_call_that_is_interrupted_while_it_starts_leaves_nothing(here: Stage) -> None:
+    start = asyncio.create_task(here.commands.start("sleep 60", "c"))
+    await asyncio.sleep(0)
+    start.cancel()
+    await asyncio.gather(start, return_exceptions=True)
+    await here.over("b1")
+    assert (here.end.end, here.told, here.processes.children) == (CommandEnd.STOPPED, [], ())
+
+
+async def test_a_command_that_was_handed_over_outlives_the_session(here: Stage) -> None:
+    row = await here.commands.start("sleep 60", "c", time_s=5)
+    assert here.commands.hand_over("b1").state is CommandState.HANDED_OVER
+    await here.pass_by(10)
+    assert here.clock.sleepers == []
+    await close(here)
+    assert row.pid is not None
+    try:
+        assert lives(row.pid)
+    finally:
+        os.killpg(row.pid, 9)
+    assert (here.of(CommandEnded), here.of(CommandHandedOver)) == ([], [CommandHandedOver("b1", row.pid)])
+    assert here.told[0].startswith("b1 was handed over by the person and goes on by itself (process ")
+
+
+async def test_a_command_that_has_just_ended_ended_by_itself_and_is_not_handed_over(here: Stage) -> None:
+    await here.commands.start("exit 5", "c")
+    while here.processes.children:  # noqa: ASYNC110  the very moment, before anybody else has heard of it
+        await asyncio.sleep(0)
+    assert here.of(CommandEnded) == []
+    with pytest.raises(NotHandedOver):
+        here.commands.hand_over("b1")
+    row = await here.commands.stop("b1")
+    assert (row.end, row.exit_code) == (CommandEnd.EXITED, 5)
+
+
+async def test_what_is_being_stopped_cannot_be_handed_over(here: Stage) -> None:
+    await here.commands.start("sleep 60", "c")
+    stopping = asyncio.create_task(here.commands.stop("b1"))
+    await asyncio.sleep(0)
+    with pytest.raises(NotHandedOver):
+        here.commands.hand_over("b1")
+    assert (await stopping).end is CommandEnd.STOPPED
+
+
+async def test_only_what_runs_can_be_handed_over(here: Stage) -> None:
+    await here.commands.start("true", "c")
+    await here.over("b1")
+    with pytest.raises(NotHandedOver, match="b1 does not run"):
+        here.commands.hand_over("b1")
+    for refused in (here.commands.hand_over, here.commands.read):
+        with pytest.raises(UnknownCommand, match="no command 'b2' in the background; there are b1"):
+            refused("b2")
+
+
+# ── the gate ────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_more_than_may_run_wait_their_turn_in_order(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=1, queue=4)
+    for n in range(1, 6):
+        os.mkfifo(tmp_path / f"go{n}")
+    rows = [await here.commands.start(f"read -r line < ../go{n}", "c") for n in range(1, 6)]
+    assert [(row.state, row.before) for row in rows] == [
+        (CommandState.RUNS, 0),
+        (CommandState.WAITS, 0),
+        (CommandState.WAITS, 1),
+        (CommandState.WAITS, 2),
+        (CommandState.WAITS, 3),
+    ]
+    for n in range(1, 6):
+        await here.say(f"go{n}")
+        await here.over(f"b{n}")
+    await close(here)
+    assert [event.command for event in here.of(CommandBegun)] == ["b1", "b2", "b3", "b4", "b5"]
+
+
+async def test_more_than_may_wait_all_get_their_turn(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=2, queue=2)
+    ids = [(await here.commands.start("true", "c")).id for _ in range(8)]
+    await here.over(*ids)
+    await close(here)
+    assert {event.end for event in here.of(CommandEnded)} == {CommandEnd.EXITED}
+    assert len(here.told) == 8
+
+
+async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=1)
+    await here.commands.start("sleep 60", "c")
+    result = await here.call("bash", command="echo never", background=True)
+    assert result.content.startswith("b2 waits for its turn; its output will be in ")
+    assert (await here.call("read_background", id="b2")).content.startswith("(no output)\n\n[b2: waits")
+    assert (await here.call("kill_background", id="b2")).summary == "ended"
+    assert (here.end.command, here.end.end, here.end.exit_code) == ("b2", CommandEnd.STOPPED, None)
+    assert (await here.call("read_background", id="b2")).content.startswith("(no output)\n\n[b2: stopped")
+    await close(here)
+    assert not (tmp_path / "outputs" / "b2.out").exists()
+    assert here.gating.status.counts.balanced
+
+
+async def test_the_gate_hears_how_each_one_ended(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+    for line in ("true", "exit 3", "sleep 60", "sleep 60"):
+        await here.commands.start(line, "c")
+    await here.commands.stop("b3")
+    await here.over("b1", "b2")
+    await close(here)
+    assert {event.key: event.ending for event in here.of(WorkReleased)} == {
+        "b1": Ending.SUCCEEDED,
+        "b2": Ending.FAILED,
+        "b3": Ending.CANCELLED,
+        "b4": Ending.CANCELLED,
+    }
+
+
+async def test_where_none_may_run_the_call_says_so(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=0)
+    result = await here.call("bash", command="echo never", background=True)
+    assert result.outcome is ToolOutcome.ERROR
+    assert "the setting max_background allows some" in result.content
+    await close(here)
+
+
+# ── the look at all that run ────────────────────────────────────────────────────────────────────
+
+
+async def test_a_time_limit_counts_from_the_beginning_and_ends_the_tree(here: Stage) -> None:
+    row = await here.commands.start("echo begun; sleep 60", "c", time_s=30)
+    await here.until(row.output.read_text)
+    await here.pass_by(29)
+    assert here.of(CommandEnded) == []
+    await here.pass_by(1)
+    await here.over("b1")
+    assert (here.end.end, here.end.duration_s) == (CommandEnd.TIMED_OUT, 30)
+    assert here.told[0].startswith("b1 was ended, because its time limit of 30 s was up: echo begun; sleep 60\n")
+
+
+async def test_who_waited_for_the_last_place_is_watched_as_well(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=1)
+    await here.commands.start("true", "c")
+    await here.commands.start("sleep 60", "c", time_s=3)
+    await here.until(lambda: len(here.of(CommandBegun)) == 2)
+    await here.pass_by(3)
+    await here.over("b2")
+    await close(here)
+    assert [event.end for event in here.of(CommandEnded)] == [CommandEnd.EXITED, CommandEnd.TIMED_OUT]
+
+
+async def test_a_command_that_writes_too_much_is_ended_and_the_disk_given_back(tmp_path: Path) -> None:
+    here = stage(tmp_path, limits=CommandLimits(output_bytes=10_000))
+    row = await here.commands.start("head -c 50000 /dev/zero; sleep 60", "c")
+    await here.until(lambda: row.output.stat().st_size == 50_000)
+    os.truncate(row.output, 10_000)  # as much as may be
+    await here.pass_by(1)
+    with row.output.open("ab") as output:
+        output.write(b"x" * 40_000)
+    await here.pass_by(1)
+    await here.over("b1")
+    await close(here)
+    assert (here.end.end, here.end.duration_s) == (CommandEnd.TOO_LONG, 2)
+    assert here.end.output_bytes == row.output.stat().st_size == 10_000
+
+
+async def test_a_question_that_nobody_answers_is_told_once_a_silence(here: Stage) -> None:
+    os.mkfifo(here.folder / "go")
+    line = "printf 'Go on? [y/N] '; read -r line < ../go; printf 'Sure? [y/N] '; sleep 60"
+    row = await here.commands.start(line, "c")
+    await here.until(row.output.read_text)
+    await here.pass_by(44)
+    assert here.of(CommandQuiet) == []
+    await here.pass_by(100)
+    (quiet,) = here.of(CommandQuiet)
+    assert (quiet.command, quiet.quiet_s, quiet.tail) == ("b1", 45, "Go on? [y/N] ")
+    assert [row.quiet for row in here.commands.rows] == [True]
+    assert [arrived.kind for arrived in here.incoming.waiting] == [ArrivalKind.COMMAND_QUIET]
+    assert here.told[0].endswith("The end of its output:\nGo on? [y/N]")
+    await here.say("go", "y\n")
+    await here.until(lambda: "Sure" in row.output.read_text())
+    await here.pass_by(1)
+    assert [row.quiet for row in here.commands.rows] == [False]
+    await here.pass_by(46)
+    assert len(here.of(CommandQuiet)) == 2
+
+
+WRITTEN = ("working\n", "Go on? ", "name: ", "45%", "done\nSure? (y/n)\n")
+
+
+@settings(max_examples=15 if WHOLE else 8)
+@given(script=st.lists(st.tuples(st.sampled_from(WRITTEN), st.integers(1, 100)), min_size=1, max_size=5))
+async def test_each_silence_is_told_when_45_seconds_of_it_are_over(
+    tmp_path_factory: pytest.TempPathFactory, script: list[tuple[str, int]]
+) -> None:
+    """The oracle needs no clock: what is told follows from the pauses alone."""
+    here = stage(tmp_path_factory.mktemp("quiet"))
+    row = await here.commands.start("sleep 60", "c")
+    expected, text = [], ""
+    for written, pause in script:
+        text += written
+        with row.output.open("a") as output:
+            output.write(written)
+        await here.pass_by(pause)
+        if pause > 45 and ("?" in written or ":" in written):  # the look that sees it, and 45 s
+            expected.append(text)
+    told = [event for event in here.events if isinstance(event, CommandQuiet | Arrived)]
+    assert [event.tail for event in here.of(CommandQuiet)] == expected
+    assert [event.quiet_s for event in here.of(CommandQuiet)] == [45] * len(expected)
+    assert len(told) == 2 * len(expected)
+    await close(here)
+
+
+async def test_silence_alone_is_not_told(here: Stage) -> None:
+    row = await here.commands.start("echo listening on port 8000; sleep 60", "c")
+    await here.until(row.output.read_text)
+    await here.pass_by(600)
+    assert here.of(CommandQuiet) == []
+
+
+async def test_there_is_one_timer_while_anything_runs_and_none_otherwise(here: Stage) -> None:
+    assert here.clock.sleepers == []
+    for _ in range(3):
+        await here.commands.start("sleep 60", "c")
+    await here.pass_by(0)
+    assert len(here.clock.sleepers) == 1
+    for id in ("b1", "b2", "b3"):
+        await here.commands.stop(id)
+    await here.pass_by(0)
+    assert here.clock.sleepers == []
+    await here.commands.start("sleep 60", "c")
+    await here.pass_by(0)
+    assert len(here.clock.sleepers) == 1
+
+
+async def test_more_than_one_look_can_hold_take_turns(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=12, watch_cap=3)
+    for _ in range(8):
+        await here.commands.start("printf 'Go on? '; sleep 60", "c")
+    await here.until(lambda: all(row.bytes for row in here.commands.rows))
+    await here.pass_by(45 + 2 * 8)
+    assert sorted(quiet.command for quiet in here.of(CommandQuiet)) == [f"b{n}" for n in range(1, 9)]
+    await close(here)
+
+
+async def test_one_look_opens_no_more_files_than_it_may(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=6, watch_cap=2, limits=CommandLimits(output_bytes=10))
+    rows = [await here.commands.start("sleep 60", "c") for _ in range(6)]
+    for row in rows:
+        row.output.write_text("x" * 20)
+    await here.pass_by(1)
+    await close(here)
+    assert (
+        sorted(event.end for event in here.of(CommandEnded)) == [CommandEnd.SHUT_DOWN] * 4 + [CommandEnd.TOO_LONG] * 2
+    )
+
+
+async def test_who_writes_is_looked_at_every_time(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=6, watch_cap=2, limits=CommandLimits(output_bytes=10))
+    rows = [await here.commands.start("sleep 60", "c") for _ in range(6)]
+    await here.pass_by(1)
+    rows[0].output.write_text("x" * 5)
+    await here.pass_by(6)
+    rows[0].output.write_text("x" * 20)
+    await here.pass_by(1)
+    await close(here)
+    assert [event.command for event in here.of(CommandEnded) if event.end is CommandEnd.TOO_LONG] == ["b1"]
+
+
+# ── the end of the session, and the next one ────────────────────────────────────────────────────
+
+
+async def test_closing_ends_everything_and_tells_it(tmp_path: Path) -> None:
+    here = stage(tmp_path, concurrent=2)
+    rows = [await here.commands.start("trap '' TERM; while :; do sleep 0.05; done", "c") for _ in range(4)]
+    await close(here)
+    await here.commands.aclose()
+    assert [event.end for event in here.of(CommandEnded)] == [CommandEnd.SHUT_DOWN] * 4
+    assert not any(lives(row.pid) for row in rows if row.pid)
+    assert len(here.told) == 4
+    late = await here.commands.start("true", "c")
+    assert (late.end, late.reason) == (CommandEnd.NOT_STARTED, "b5 did not start: the session is closing.")
+
+
+async def test_closing_ends_everything_also_where_the_journal_cannot_be_written(tmp_path: Path) -> None:
+    here = stage(tmp_path, disk_is_full=lambda event: isinstance(event, CommandBegun) and event.command == "b2")
+    await here.commands.start("sleep 60", "c")
+    await here.commands.start("sleep 60", "c")
+    await close(here)
+    assert here.processes.counts.terminated == 2
+
+
+async def session_of(folder: Path) -> list[Event]:
+    """The journal of a session with one command of each fate."""
+    here = stage(folder, concurrent=4)
+    await here.commands.start("exit 3", "c1")
+    await here.over("b1")
+    await here.commands.start("sleep 60", "c2")
+    await here.commands.stop("b2", tell=False)
+    row = await here.commands.start("sleep 60", "c3")
+    here.commands.hand_over("b3")
+    await here.commands.start("sleep 60", "c4")
+    here.incoming.deliver()
+    await here.commands.start("sleep 61", "c5")
+    await close(here)
+    assert row.pid is not None
+    os.killpg(row.pid, 9)
+    return here.events
+
+
+def gone_on_with(folder: Path, journal: Sequence[Event]) -> list[Event]:
+    """What a new program adds to a journal when it goes on with the session."""
+    again = stage(folder)
+    again.incoming.recall(journal)
+    again.commands.recall(journal)
+    assert {row.state for row in again.commands.rows} <= {CommandState.ENDED, CommandState.HANDED_OVER}
+    return [event for event in again.events if isinstance(event, CommandEnded | Arrived)]
+
+
+async def test_after_a_crash_at_any_moment_every_end_is_told_exactly_once(tmp_path: Path) -> None:
+    journal = await session_of(tmp_path)
+    cut = [journal[:length] for length in range(len(journal) + 1)]
+    cut_again = [
+        [*kept, *added[:length]]
+        for kept in cut
+        if (added := gone_on_with(tmp_path, kept))
+        for length in range(len(added))
+    ]
+    for kept in (*cut, *cut_again):
+        whole = [*kept, *gone_on_with(tmp_path, kept)]
+        created = {event.command for event in whole if isinstance(event, CommandCreated)}
+        ended = [event.command for event in whole if isinstance(event, CommandEnded)]
+        handed_over = {event.command for event in whole if isinstance(event, CommandHandedOver)}
+        silent = {event.command for event in whole if isinstance(event, CommandEnded) and event.told}
+        told = [event.source for event in whole if isinstance(event, Arrived)]
+        assert sorted([*ended, *handed_over]) == sorted(created)
+        assert sorted(told) == sorted(created - silent)
+        assert gone_on_with(tmp_path, whole) == []
+
+
+async def test_ids_go_on_and_what_was_written_can_still_be_read(tmp_path: Path) -> None:
+    first = stage(tmp_path)
+    await first.commands.start("echo one", "c")
+    await first.over("b1")
+    await close(first)
+    second = stage(tmp_path)
+    second.incoming.recall(first.events)
+    second.commands.recall(first.events)
+    assert (await second.commands.start("echo two", "c")).id == "b2"
+    await second.over("b2")
+    assert second.commands.read("b1").text == "one\n"
+    assert [row.id for row in second.commands.rows] == ["b1", "b2"]
+    await close(second)
+
+
+async def test_reading_goes_on_where_the_last_answer_ended(here: Stage) -> None:
+    os.mkfifo(here.folder / "go")
+    row = await here.commands.start("echo one; read -r line < ../go; echo two", "c")
+    await here.until(row.output.read_text)
+    first = here.commands.read("b1")
+    assert (first.text, first.start, first.end) == ("one\n", 0, 4)
+    assert here.commands.read("b1", from_byte=first.end).text == ""
+    await here.say("go")
+    await here.over("b1")
+    more = here.commands.read("b1", from_byte=first.end)
+    assert (more.text, more.end) == ("two\n", 8)
+    assert here.commands.read("b1", from_byte=100).end == 8
+    assert here.commands.read("b1", lines=1).text == "two\n"
+
+
+async def test_what_was_lost_is_told_when_the_session_goes_on(tmp_path: Path) -> None:
+    created = CommandCreated("b1", "c", "make all", str(tmp_path / "b1.out"), 60)
+    (tmp_path / "b1.out").write_text("compiling\n")
+    here = stage(tmp_path)
+    here.commands.recall([created, CommandBegun("b1", 4711)])
+    assert here.end == CommandEnded("b1", CommandEnd.LOST, None, 0.0, 10, "compiling\n")
+    assert here.told == [
+        (
+            "b1 is lost: the program that watched it ended without warning; what became of it is not known: make all\n"
+            f"Its output, 10 bytes, is in {tmp_path / 'b1.out'}. The end of it:\ncompiling"
+        )
+    ]
+
+
+# ── at random ───────────────────────────────────────────────────────────────────────────────────
+
+LINES: Sequence[str] = (
+    "true",
+    "exit 7",
+    "sleep 30",
+    "trap '' TERM; sleep 30",
+    "sleep 30 & exit 1",
+    "printf 'y? '; sleep 30",
+)
+
+
+@settings(max_examples=4)
+@given(seed=st.integers(0, 10_000))
+async def test_random_operations_leave_nothing_and_tell_everything_once(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    dice = random.Random(seed)
+    here = stage(tmp_path_factory.mktemp("random"), concurrent=3, queue=2)
+    for step in range(14):
+        open_ids = [row.id for row in here.commands.rows if row.state in (CommandState.RUNS, CommandState.WAITS)]
+        match dice.choice(["start", "start", "stop", "kill", "wait", "time"]):
+            case "start":
+                await here.commands.start(dice.choice(LINES), f"c{step}", dice.choice([None, 3]))
+            case "stop" if open_ids:
+                await here.commands.stop(dice.choice(open_ids))
+            case "kill" if open_ids:
+                await here.commands.stop(dice.choice(open_ids), tell=False)
+            case "time":
+                await here.pass_by(dice.choice([1, 50]))
+            case _:
+                await asyncio.sleep(0.01)
+        assert sum(row.state is CommandState.RUNS for row in here.commands.rows) <= 3
+    await close(here)
+    ends = here.of(CommandEnded)
+    assert sorted(end.command for end in ends) == sorted(event.command for event in here.of(CommandCreated))
+    told = [event.source for event in here.of(Arrived) if event.kind is ArrivalKind.COMMAND_ENDED]
+    assert sorted(told) == sorted(end.command for end in ends if not end.told)
+    assert (here.processes.children, here.clock.sleepers) == ((), [])
+    assert not any(lives(event.pid) for event in here.of(CommandBegun))
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+async def test_a_call_that_only_looks_is_held_to_that_in_the_background(here: Stage) -> None:
+    tool, workspace = bash_tool(background=here.commands), here.folder / "workspace"
+    context = ToolContext(Workspace(workspace), here.folder / "outputs", "toolu_1", only_looks=True)
+    await tool.run(context, tool.parse({"command": "touch new; touch newer", "background": True}))
+    await here.over("b1")
+    assert here.end.tail.count("Permission denied") == 2
+    assert list(workspace.iterdir()) == []

@@ -1,0 +1,117 @@
+"""A gate with callers whose work goes on until the test ends it."""
+
+import asyncio
+from collections.abc import Callable, Collection
+
+from harness.engine.subagents.admission import Gating, NotAdmitted, Place
+from harness.events import Ending, Event
+from harness.policies.admission.gate import Gate, Sizes
+from harness.policies.admission.limits import GateLimits
+from harness.slots.shared import SharedSlots
+from tests.engine.hand_clock import HandClock, quiet
+
+NOTHING = Sizes(0, 0, 0, 0, 0, 0)
+
+
+class Failed(Exception):  # noqa: N818 (what it says of the work)
+    """What work of a caller raises."""
+
+
+class Desk:
+    """The callers of one gate, each with a number from 1."""
+
+    def __init__(
+        self,
+        limits: GateLimits | None = None,
+        *,
+        shared: SharedSlots | None = None,
+        existing: Callable[[], Collection[str]] | None = None,
+    ) -> None:
+        self.clock, self.events = HandClock(), list[Event]()
+        self.gate: Gate[Place] = Gate(limits or GateLimits())
+        self.gating = Gating(self.gate, self._hear, self.clock, shared=shared, existing=existing)
+        self.when = dict[Event, Callable[[], object]]()
+        """What is to happen as soon as an event is told."""
+        self._others = asyncio.all_tasks()
+        self.tasks: dict[int, asyncio.Task[Ending]] = {}
+        self.ends: dict[int, asyncio.Future[Ending]] = {}
+        """Of those whose work has begun: set it, and the work is over."""
+        self.begun: list[int] = []
+        """In the order in which their work began."""
+        self.inside = self.most = self._asked = 0
+
+    def ask(self, *keys: str) -> None:
+        """One more caller for each key."""
+        for key in keys:
+            number = self._asked = self._asked + 1
+            self.tasks[number] = asyncio.ensure_future(self._run(number, key))
+
+    async def asks(self, *keys: str) -> None:
+        """The same, and everybody has come as far as he can."""
+        self.ask(*keys)
+        await quiet()
+
+    async def ends_with(self, ending: Ending | Failed, *numbers: int) -> None:
+        """The work of these callers is over."""
+        for number in numbers:
+            if isinstance(ending, Failed):
+                self.ends[number].set_exception(ending)
+            else:
+                self.ends[number].set_result(ending)
+        await quiet()
+
+    async def cancels(self, number: int) -> None:
+        """A caller is cancelled."""
+        self.tasks[number].cancel()
+        await quiet()
+
+    def fate(self, number: int) -> str:
+        """Where a caller stands: waits, runs, done, failed, cancelled, or why he was not admitted."""
+        task = self.tasks[number]
+        if not task.done():
+            return "runs" if number in self.ends else "waits"
+        if task.cancelled():
+            return "cancelled"
+        match task.exception():
+            case NotAdmitted() as error:
+                return str(error.reason)
+            case Failed():
+                return "failed"
+            case None:
+                return "done"
+            case error:
+                raise error
+
+    def answer(self, number: int) -> NotAdmitted:
+        """What a caller was told who was not admitted."""
+        error = self.tasks[number].exception()
+        assert isinstance(error, NotAdmitted)
+        return error
+
+    def forget(self) -> None:
+        """Callers whose task is over are not needed any more; each of them was answered."""
+        for number in [number for number, task in self.tasks.items() if task.done()]:
+            assert self.fate(number)
+            del self.tasks[number]
+            self.ends.pop(number, None)
+
+    def tasks_left(self) -> int:
+        """Tasks that still run and did not before."""
+        return len(asyncio.all_tasks() - self._others)
+
+    def _hear(self, event: Event) -> None:
+        self.events.append(event)
+        self.when.get(event, lambda: None)()
+
+    async def _run(self, number: int, key: str) -> Ending:
+        return await self.gating.run(key, lambda: self._work(number), lambda ending: ending)
+
+    async def _work(self, number: int) -> Ending:
+        self.begun.append(number)
+        self.ends[number] = asyncio.get_running_loop().create_future()
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        try:
+            return await self.ends[number]
+        finally:
+            self.inside -= 1

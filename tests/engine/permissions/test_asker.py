@@ -1,0 +1,170 @@
+"""One person and one terminal, however many ask."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from harness.engine.permissions.asker import Nobody, OnBehalf, OneAtATime, UserAnswer, WaitChoice
+from harness.events import LoopAsked, PermissionAsked, QuestionAsked, WaitOffered
+from harness.permissions import Answer, Mode, PermissionRequest, Permissions
+from harness.tools.tool import Effect
+from tests.engine.hand_clock import quiet
+
+pytestmark = pytest.mark.anyio
+
+
+LONG = WaitOffered(600.0, 1.0, can_switch=False, detail="long")
+
+
+class Person(Nobody):
+    """Answers when the test says so."""
+
+    present = True
+
+    def __init__(self) -> None:
+        self.asked: list[PermissionAsked | WaitOffered | LoopAsked | QuestionAsked] = []
+        self.answers: list[asyncio.Future[Answer]] = []
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        """Thinks."""
+        self.asked.append(asked)
+        self.answers.append(asyncio.get_running_loop().create_future())
+        return await self.answers[-1]
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Waits."""
+        self.asked.append(offered)
+        return "wait"
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """Answers with the question."""
+        self.asked.append(asked)
+        return UserAnswer("text", asked.question)
+
+
+def request(
+    number: int, command: str = "make", why: str = "bash runs a program"
+) -> tuple[PermissionAsked, PermissionRequest]:
+    """A question about a command."""
+    call = f"call{number}"
+    return (
+        PermissionAsked(call, "bash", command, why),
+        PermissionRequest(call, "bash", Effect.RUN, command, "", {"command": command}),
+    )
+
+
+def asking(
+    person: Person, mode: Mode = Mode.ASK
+) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[Answer]"], OneAtATime]:
+    """What decides, and how an agent asks."""
+    permissions = Permissions(mode)
+    desk = OneAtATime(person, permissions.decide)
+
+    async def ask(number: int, command: str) -> Answer:
+        asked, wanted = request(number, command)
+        answer = await OnBehalf(desk, f"a{number}").permission(asked, wanted)
+        permissions.remember(wanted, answer)
+        return answer
+
+    return permissions, lambda number, command: asyncio.create_task(ask(number, command)), desk
+
+
+async def test_questions_come_one_after_the_other_and_say_whose_they_are() -> None:
+    person = Person()
+    _, ask, _ = asking(person)
+    tasks = [ask(number, f"make {number}") for number in (1, 2, 3)]
+    await quiet()
+    for number in (1, 2, 3):
+        assert [asked.agent for asked in person.asked if isinstance(asked, PermissionAsked)][number - 1 :] == [
+            f"a{number}"
+        ]
+        person.answers[-1].set_result(Answer("once"))
+        await quiet()
+    assert [task.result().choice for task in tasks] == ["once"] * 3
+
+
+async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_same() -> None:
+    person = Person()
+    _, ask, _ = asking(person)
+    tasks = [ask(1, "make"), ask(2, "make"), ask(3, "rm -rf .")]
+    await quiet()
+    person.answers[0].set_result(Answer("always"))
+    await quiet()
+    assert len(person.asked) == 2
+    person.answers[1].set_result(Answer("no"))
+    await quiet()
+    assert [task.result().choice for task in tasks] == ["always", "once", "no"]
+
+
+async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -> None:
+    person = Person()
+    permissions, _, desk = asking(person, Mode.YOLO)
+    permissions.remember(request(1)[1], Answer("always"))
+    for _ in range(2):
+        task = asyncio.create_task(desk.permission(*request(1, why="the hook wants to know")))
+        await quiet()
+        person.answers[-1].set_result(Answer("no"))
+        assert (await task).choice == "no"
+    assert len(person.asked) == 2
+
+
+async def test_a_mode_that_only_reads_answers_those_who_wait() -> None:
+    person = Person()
+    permissions, ask, _ = asking(person)
+    tasks = [ask(1, "make"), ask(2, "ls")]
+    await quiet()
+    permissions.mode = Mode.DENY
+    person.answers[0].set_result(Answer("no"))
+    await quiet()
+    assert len(person.asked) == 1
+    assert (tasks[1].result().choice, tasks[1].result().by) == ("no", "mode")
+
+
+async def test_who_gives_up_in_the_queue_or_before_the_person_holds_up_nobody() -> None:
+    person = Person()
+    _, ask, _ = asking(person)
+    tasks = [ask(number, f"make {number}") for number in (1, 2, 3)]
+    await quiet()
+    tasks[1].cancel()
+    tasks[0].cancel()
+    await quiet()
+    person.answers[-1].set_result(Answer("once"))
+    assert (await tasks[2]).choice == "once"
+    assert len(person.asked) == 2
+
+
+async def test_an_agent_asks_for_nothing_but_permission() -> None:
+    person = Person()
+    _, _, desk = asking(person)
+    agent = OnBehalf(desk, "a1")
+    assert not agent.present
+    assert await agent.wait(LONG) == "stop"
+    assert person.asked == []
+    assert await desk.wait(LONG) == "wait"
+
+
+async def test_nobody_says_no_and_stop() -> None:
+    assert (await Nobody().permission(*request(1))).choice == "no"
+    assert await Nobody().wait(LONG) == "stop"
+
+
+async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_says_whose_it_is() -> None:
+    person = Person()
+    _, ask, desk = asking(person)
+    permission = ask(1, "make")
+    await quiet()
+    question = asyncio.create_task(OnBehalf(desk, "a2").question(QuestionAsked("call", "Which colour?")))
+    await quiet()
+    assert [type(asked) for asked in person.asked] == [PermissionAsked]
+    person.answers[-1].set_result(Answer("once"))
+    assert (await permission).choice == "once"
+    assert await question == UserAnswer("text", "Which colour?")
+    assert person.asked[-1] == QuestionAsked("call", "Which colour?", agent="a2")
+
+
+async def test_where_no_user_is_present_a_question_has_no_answer() -> None:
+    _, _, desk = asking(Person())
+    assert await Nobody().question(QuestionAsked("call", "Why?")) is None
+    assert await OnBehalf(Nobody(), "a1").question(QuestionAsked("call", "Why?")) is None
+    assert await desk.question(QuestionAsked("call", "Why?")) == UserAnswer("text", "Why?")

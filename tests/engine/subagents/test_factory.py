@@ -1,0 +1,263 @@
+"""How an agent is made that works for another: where its history comes from, what it may cost, what is closed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.engine.permissions.asker import Nobody, WaitChoice
+from harness.engine.subagents.factory import Hiring
+from harness.engine.subagents.worker import Order
+from harness.events import (
+    AgentEnd,
+    AgentEnded,
+    Event,
+    LoopAsked,
+    LoopChoice,
+    Notice,
+    PermissionAsked,
+    SpendChanged,
+    TransitionCode,
+    WaitOffered,
+    WorkAdmitted,
+)
+from harness.journal import Journal, read
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.session import Opening, Session, open_session
+from tests.agent.stage import KEY, Played, calls, fails, played, run, says, settings_of
+from tests.agent.test_agents import PassingClock, ends, hired, on_stage, result, task
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def sessions(folder: Path, script: str) -> AsyncIterator["Sessions"]:
+    """Several sessions, one after the other, before one server."""
+    async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
+        yield Sessions(folder, server)
+
+
+class Sessions:
+    """Opens them."""
+
+    def __init__(self, folder: Path, server: PracticeServer) -> None:
+        self._folder = folder
+        self.server = server
+
+    async def open(self, opening: Opening | None = None) -> Session:
+        """A new one, or one that is gone on with."""
+        return await open_session(
+            settings_of(self._folder, self.server.base_url), Nobody(), opening, clock=PassingClock()
+        )
+
+
+LEARN = calls(task(prompt="Learn the word plum.")) + hired(says("Learnt.")) + says("Good.")
+RECALL = calls(task(prompt="Which word?", agent="a1"))
+
+
+async def test_an_agent_goes_on_from_its_journal_when_the_session_is_gone_on_with(tmp_path: Path) -> None:
+    async with sessions(tmp_path, LEARN + RECALL + hired(says("Plum.")) + says("Right.")) as here:
+        async with await here.open() as first:
+            await played(first.run("Go."))
+            cost = first.spend.cost_usd
+        async with await here.open(Opening("latest")) as second:
+            assert [row.id for row in second.agents] == ["a1"]
+            turn = await played(second.run("And now?"))
+            assert result(turn)["content"].startswith("Plum.")
+            (ended,) = turn.of(AgentEnded)
+            assert ended.requests == 1
+            assert second.spend.cost_usd == pytest.approx(cost + turn.end.cost_usd)
+            journal = read(second.agents_folder / "a1.jsonl")
+        (request,) = [one for one in here.server.requests if "Which word?" in str(one.body.get("messages", [{}])[-1])]
+        assert "Learn the word plum." in str(request.body["messages"])
+        assert journal.skipped == ()
+
+
+async def test_a_copy_of_a_session_has_no_agents_of_the_original_and_says_so(tmp_path: Path) -> None:
+    script = LEARN + RECALL + says("A pity.") + calls(task()) + hired(says("New.")) + says("Good.")
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as first:
+            await played(first.run("Go."))
+        async with await here.open(Opening("latest", fork=True)) as copy:
+            turn = await played(copy.run("And now?"))
+            assert "what agent a1 did before is not kept any more; start a new one" in result(turn)["content"]
+            assert "Which word?" not in str(here.server.requests[-1].body["messages"][0])
+            assert ends(turn) == [AgentEnd.NOT_STARTED]
+            assert (await played(copy.run("A new one."))).of(AgentEnded)[0].agent == "a2"
+
+
+async def test_an_agent_whose_journal_cannot_be_opened_does_not_begin_with_nothing(tmp_path: Path) -> None:
+    async with sessions(tmp_path, LEARN + RECALL + says("A pity.")) as here, await here.open() as session:
+        await played(session.run("Go."))
+        with Journal.open(session.agents_folder / "a1.jsonl"):  # as another program would
+            turn = await played(session.run("And now?"))
+        assert ends(turn) == [AgentEnd.NOT_STARTED]
+        assert result(turn)["is_error"]
+
+
+async def test_where_no_journal_can_be_written_it_is_said_once_and_the_work_goes_on(tmp_path: Path) -> None:
+    script = calls(task("one", "Learn the word plum."), task("two"), task("three"))
+    script += hired(says("Learnt.", times="3")) + says("Good.")
+    script += RECALL + hired(says("Plum.")) + says("Right.") + RECALL + hired(says("Plum, still.")) + says("Right.")
+    async with sessions(tmp_path, script) as here, await here.open() as session:
+        session.agents_folder.write_text("in the way")
+        turn = await played(session.run("Go."))
+        assert ends(turn) == [AgentEnd.ANSWERED] * 3
+        (notice,) = turn.of(Notice)
+        assert "what agents do is not kept" in notice.text
+        assert result(await played(session.run("And now?")))["content"].startswith("Plum.")
+        session.agents_folder.unlink()  # half of its work must not be taken for the whole later
+        assert result(await played(session.run("And now?")))["content"].startswith("Plum, still.")
+        assert "Learn the word plum." in str(here.server.requests[-2].body["messages"])
+        assert not session.agents_folder.exists()
+
+
+async def test_what_an_agent_may_cost_is_for_each_task(tmp_path: Path) -> None:
+    script = calls(task()) + hired(calls(run("once"))) + hired(says("Done.")) + says("Good.")
+    script += calls(task(agent="a1")) + hired(says("Done again.")) + says("Good.")
+    async with on_stage(tmp_path, script, agent_budget_usd=0.02) as here:
+        first = await here.turn()
+        (ended,) = first.of(AgentEnded)
+        assert 0 < ended.cost_usd < 0.02
+        second = await here.turn("And now?")
+        assert ends(second) == [AgentEnd.ANSWERED]
+
+
+AT_ONCE = 5
+"""Agents that work at the same time (`max_concurrent`)."""
+BUDGET_USD = 0.02
+"""Spent before the agents are led out of their loop: what they send again is read from the cache, for little."""
+
+
+async def test_agents_side_by_side_overshoot_the_money_of_the_session_by_no_more_than_what_is_under_way(
+    tmp_path: Path,
+) -> None:
+    script = calls(*(task(f"task {number}") for number in range(6))) + hired(
+        "".join(calls(run("again"), times='"forever"'))
+    )
+    async with on_stage(tmp_path, script, max_budget_usd=BUDGET_USD, max_concurrent=3) as here:
+        turn = await here.turn()
+        assert ends(turn) == [AgentEnd.LIMIT] * 6
+        assert turn.end.code is TransitionCode.BUDGET_EXHAUSTED
+        costs = [event.cost_usd for event in turn.of(SpendChanged)]
+        dearest = max(after - before for before, after in zip([0.0, *costs], costs, strict=False))
+        assert BUDGET_USD <= here.agent.conversation.spend.cost_usd < BUDGET_USD + 3 * dearest
+        assert here.agent.conversation.spend.cost_usd == pytest.approx(turn.end.cost_usd)
+
+
+class Asked(Nobody):
+    """Is there, and notes what it is asked."""
+
+    present = True
+
+    def __init__(self) -> None:
+        self.questions: list[Event] = []
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Never to be asked by an agent."""
+        self.questions.append(offered)
+        return "wait"
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Nor this."""
+        self.questions.append(asked)
+        return LoopChoice.CONTINUE
+
+
+async def test_a_long_wait_of_an_agent_ends_it_and_nobody_is_asked(tmp_path: Path) -> None:
+    waits = hired(fails(429, message='"slow down"', headers='{ retry-after = "4000" }'))
+    person = Asked()
+    async with on_stage(tmp_path, calls(task()) + waits + says("A pity."), asker=person) as here:
+        turn = await here.turn()
+        assert ends(turn) == [AgentEnd.FAILED]
+        assert "4,000 s" in result(turn)["content"]
+        assert person.questions == []
+        assert turn.of(WaitOffered) == []
+
+
+async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    quoting = f'"the key {KEY} may not do this"'
+    script = calls(task()) + hired(calls('{ name = "bash", input = { command = "env" } }', text="I look."))
+    script += hired(fails(500, message=quoting)) + hired(fails(401, message=quoting)) + says("A pity.")
+    async with on_stage(tmp_path, script, max_retries=1) as here:
+        turn = await here.turn()
+        assert ends(turn) == [AgentEnd.FAILED]
+        assert KEY not in str(here.recorded)
+        assert here.agents is not None
+        assert KEY not in (here.agents / "a1.jsonl").read_text()
+
+
+async def test_an_agent_that_is_interrupted_before_its_turn_begins_takes_none(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, hired(calls(run("no"), times='"forever"'))) as here:
+        hiring = Hiring(here.agent)
+        worker = hiring.hired(Order("a1", (), Nobody(), again=False))
+        worker.interrupt()
+        turn = await played(worker.run("Go."))
+        await worker.aclose()
+        assert turn.end.code is TransitionCode.ABORTED_STREAMING
+        assert here.posts == []
+
+
+async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path) -> None:
+    faults = tmp_path / "faults.toml"
+    faults.write_text('[[fault]]\ntool = "grep"\nkind = "timeout"\n')
+    async with on_stage(tmp_path, "", tool_faults=faults) as here:
+        assert here.agents is not None
+        faults.unlink()
+        for number in (1, 2):
+            with pytest.raises(HarnessError, match=r"faults\.toml"):
+                Hiring(here.agent).hired(Order(f"a{number}", (), Nobody(), again=False))
+            with Journal.open(here.agents / f"a{number}.jsonl"):
+                pass  # nobody else holds it
+
+
+async def test_an_interrupted_parent_goes_on_with_its_agents(tmp_path: Path) -> None:
+    script = calls(task(prompt="Learn the word plum.")) + hired(
+        calls('{ name = "bash", input = { command = "sleep 30" } }')
+    )
+    script += RECALL + hired(says("Plum.")) + says("Right.")
+    async with on_stage(tmp_path, script) as here:
+
+        def interrupt(event: object) -> None:
+            if isinstance(event, PermissionAsked | WorkAdmitted):
+                asyncio.get_running_loop().call_later(0.3, here.agent.interrupt)
+
+        first = await here.turn(on_event=interrupt)
+        assert ends(first) == [AgentEnd.CANCELLED]
+        assert first.end.cost_usd == pytest.approx(here.agent.conversation.spend.cost_usd)
+        second = await here.turn("And now?")
+        assert result(second)["content"].startswith("Plum.")
+
+
+async def test_after_a_compaction_agents_still_know_what_they_did(tmp_path: Path) -> None:
+    summary = "\n[[reply]]\nwhen = { purpose = \"summary\" }\ntext = '''Asked: a word. Agent a1 knows it.'''\n"
+    async with on_stage(tmp_path, LEARN + summary + RECALL + hired(says("Plum.")) + says("Right.")) as here:
+        await here.turn()
+        await here.compact()
+        assert result(await here.turn("And now?"))["content"].startswith("Plum.")
+
+
+async def test_many_agents_leave_no_task_and_no_file_open(tmp_path: Path) -> None:
+    several = calls(*(task(f"task {number}") for number in range(30)))
+    script = (several + hired(says("Done.", times="30")) + says("All.")) * 2
+    async with on_stage(tmp_path, script) as here:
+        await here.turn()
+        tasks, files = len(asyncio.all_tasks()), psutil.Process().num_fds()
+        turn: Played = await here.turn()
+        assert ends(turn) == [AgentEnd.ANSWERED] * 30
+        # A pool may keep a connection for each agent that works at the same time: two ends and one task.
+        tasks, files = tasks + AT_ONCE, files + 2 * AT_ONCE
+        async with asyncio.timeout(10):  # the other end of a connection may need a moment to see that it was closed
+            while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110  no event tells
+                await asyncio.sleep(0.01)
+        crew = here.agent.crew
+        assert crew is not None
+        assert crew.agent_gate.status.running == crew.agent_gate.status.queued == ()

@@ -1,0 +1,245 @@
+"""The question before many subagents are started: one for a reply, with an estimate, and one answer for all of them."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from harness.engine.conversation import Conversation
+from harness.engine.permissions.asker import Nobody, UserAnswer
+from harness.engine.subagents.fan_out import ASSUMED, FanOutQuestions, FanOutRefused, question_of
+from harness.events import (
+    AgentEnd,
+    AgentEnded,
+    Event,
+    FanOut,
+    Origin,
+    QuestionAnswered,
+    QuestionAsked,
+    TurnStarted,
+    Usage,
+)
+from harness.policies.admission.fan_out import Mode
+from tests.engine.hand_clock import quiet
+
+pytestmark = pytest.mark.anyio
+PRICE = 0.25
+
+
+class User(Nobody):
+    """Answers when the test says so."""
+
+    present = True
+
+    def __init__(self) -> None:
+        self.asked: list[QuestionAsked] = []
+        self.answers: list[asyncio.Future[UserAnswer]] = []
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """Thinks."""
+        self.asked.append(asked)
+        self.answers.append(asyncio.get_running_loop().create_future())
+        return await self.answers[-1]
+
+    def says(self, answer: str) -> None:
+        """Give the last question its answer: yes, no, or words."""
+        yes, no = self.asked[-1].options
+        known = {"yes": UserAnswer("option", yes.label), "no": UserAnswer("option", no.label)}
+        self.answers[-1].set_result(known.get(answer) or UserAnswer("text", answer))
+
+
+class Scene:
+    """A conversation whose model wants subagents."""
+
+    def __init__(
+        self,
+        asker: Nobody,
+        mode: Mode = "ask",
+        free: int = 10,
+        most: int = 100,
+        cost: Callable[[Usage], float | None] = lambda usage: PRICE,
+    ) -> None:
+        self.events: list[Event] = []
+        self.conversation = Conversation(self.events.append)
+        self.started = 0
+        self.questions = FanOutQuestions(self.conversation, asker, mode=mode, free=free, most=most, cost=cost)
+
+    def reply(self, new: int, again: int = 0) -> list["asyncio.Task[str]"]:
+        """A reply that wants so many new subagents, and as many to go on."""
+        calls = [{"type": "tool_use", "name": "task", "id": f"t{n}", "input": {"prompt": "p"}} for n in range(new)]
+        calls += [{"type": "tool_use", "name": "task", "id": f"o{n}", "input": {"agent": "a1"}} for n in range(again)]
+        calls += [{"type": "tool_use", "name": "bash", "id": "b", "input": {"command": "task"}}]
+        self.conversation.add("assistant", calls, Origin.REPLY)
+        return [asyncio.create_task(self._start(f"t{n}", self.started)) for n in range(new)]
+
+    async def _start(self, call: str, before: int) -> str:
+        try:
+            await self.questions.admit(call, before)
+        except FanOutRefused as refusal:
+            return str(refusal)
+        self.started += 1
+        return "started"
+
+    def prompt(self) -> None:
+        """The user types one."""
+        self.conversation.emit(TurnStarted(1, "go on"))
+
+    def ended(self, tokens: int, cost_usd: float, unpriced: int = 0) -> None:
+        """A subagent has ended."""
+        usage = Usage(input=tokens - 1, output=1)
+        self.conversation.emit(
+            AgentEnded("a1", AgentEnd.ANSWERED, "", 1, 1, 1, usage, cost_usd, 1.0, unpriced=unpriced)
+        )
+
+
+async def results(tasks: list["asyncio.Task[str]"]) -> set[str]:
+    return set(await asyncio.gather(*tasks))
+
+
+async def test_forty_are_one_question_and_none_starts_before_its_answer() -> None:
+    user = User()
+    scene = Scene(user)
+    tasks = scene.reply(40, again=5)
+    await quiet()
+    (asked,) = user.asked
+    tokens = 40 * (ASSUMED.prompt + ASSUMED.output)
+    assert asked.fan_out == FanOut(40, 0, 40, 100, tokens, 40 * PRICE, measured=0)
+    assert (scene.started, asked.call_id) == (0, "t0")
+    assert asked.question.splitlines() == [
+        "The model wants to start 40 subagents.",
+        "Estimate: about 4,160,000 tokens, about $10.00, assuming 104,000 tokens each.",
+        "A yes holds for up to 40 in this session; max_agents is 100.",
+    ]
+    user.says("yes")
+    assert await results(tasks) == {"started"}
+    assert scene.started == 40
+    assert isinstance(scene.events[-1], QuestionAnswered)
+
+
+async def test_a_no_refuses_all_of_the_reply_and_the_words_reach_the_model() -> None:
+    user = User()
+    scene = Scene(user)
+    tasks = scene.reply(11)
+    await quiet()
+    user.says("three are enough")
+    (text,) = await results(tasks)
+    assert text == (
+        'Not started, like all 11 of this reply: the user declined, and says: "three are enough". '
+        "Do the work yourself, or with fewer subagents."
+    )
+    (text,) = await results(scene.reply(12))  # not asked again in this turn
+    assert "declined as many in this turn" in text
+    assert await results(scene.reply(3)) == {"started"}
+    scene.prompt()
+    tasks = scene.reply(11)
+    await quiet()
+    user.says("no")
+    assert len(user.asked) == 2
+    (text,) = await results(tasks)
+    assert "the user declined. Do" in text
+
+
+async def test_one_at_a_time_is_asked_about_at_the_eleventh_and_then_at_the_twenty_first() -> None:
+    user = User()
+    scene = Scene(user)
+    for number in range(1, 42):
+        tasks = scene.reply(1)
+        await quiet()
+        if number in (11, 21, 41):
+            assert len(user.asked) == (11, 21, 41).index(number) + 1
+            user.says("yes")
+        assert await results(tasks) == {"started"}
+    assert [asked.fan_out.allowed for asked in user.asked if asked.fan_out] == [20, 40, 80]
+    assert len(user.asked) == 3
+
+
+async def test_the_estimate_is_the_average_of_those_that_have_ended() -> None:
+    user = User()
+    scene = Scene(user, free=0)
+    scene.ended(1_000, 0.5)
+    scene.ended(3_000, 1.0)
+    scene.reply(4)
+    await quiet()
+    asked = user.asked[-1]
+    assert asked.fan_out == FanOut(4, 0, 4, 100, 8_000, 3.0, measured=2)
+    assert (
+        "about 8,000 tokens, about $3.00, at 2,000 tokens each, the average of the 2 subagents so far" in asked.question
+    )
+
+
+@pytest.mark.parametrize("measured", [True, False])
+async def test_an_unknown_price_is_unknown_and_never_nothing(*, measured: bool) -> None:
+    user = User()
+    scene = Scene(user, free=0, cost=lambda usage: None)
+    if measured:
+        scene.ended(500, 0.0, unpriced=1)
+        scene.ended(500, 1.0)
+    scene.reply(1)
+    await quiet()
+    assert user.asked[-1].fan_out is not None
+    assert user.asked[-1].fan_out.cost_usd is None
+    assert "tokens, cost unknown, " in user.asked[-1].question
+
+
+async def test_more_than_the_cap_allows_are_not_asked_about() -> None:
+    user = User()
+    scene = Scene(user, free=0, most=7)
+    scene.started = 2
+    scene.reply(40)
+    await quiet()
+    fan_out = user.asked[-1].fan_out
+    assert fan_out is not None
+    assert (fan_out.wanted, fan_out.started, fan_out.allowed) == (5, 2, 7)
+    assert ", after 2 in this session." in question_of(fan_out)
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("ask", 'no user is present to agree; fan_out = "allow" in the settings (HARNESS_FAN_OUT=allow) starts them'),
+        ("refuse", 'fan_out is "refuse"; fan_out = "allow" in the settings'),
+        ("allow", "started"),
+    ],
+)
+async def test_without_a_user_the_setting_decides_and_a_refusal_says_how_to_allow_it(mode: Mode, said: str) -> None:
+    scene = Scene(Nobody(), mode)
+    (text,) = await results(scene.reply(11))
+    assert said in text
+    if mode != "allow":
+        assert await results(scene.reply(11)) == {text}
+    assert await results(scene.reply(10)) == {"started"} or mode == "allow"
+
+
+async def test_an_interrupted_question_starts_nothing_and_is_asked_anew() -> None:
+    user = User()
+    scene = Scene(user)
+    tasks = scene.reply(11)
+    await quiet()
+    for task in tasks:
+        task.cancel()
+    assert all(isinstance(end, asyncio.CancelledError) for end in await asyncio.gather(*tasks, return_exceptions=True))
+    assert user.answers[-1].cancelled()
+    assert not [event for event in scene.events if isinstance(event, QuestionAnswered)]
+    tasks = scene.reply(11)
+    await quiet()
+    user.says("yes")
+    assert await results(tasks) == {"started"}
+
+
+async def test_what_was_agreed_and_measured_is_known_again_after_a_resume() -> None:
+    user = User()
+    before = Scene(user)
+    tasks = before.reply(15)
+    await quiet()
+    user.says("yes")
+    await results(tasks)
+    before.ended(2_000, 0.5)
+    after = Scene(user)
+    after.questions.recall(before.events)
+    after.started = 15
+    assert await results(after.reply(5)) == {"started"}  # up to 20 are agreed on
+    after.reply(1)
+    await quiet()
+    asked = user.asked[-1].fan_out
+    assert asked is not None
+    assert (asked.started, asked.allowed, asked.tokens, asked.cost_usd, asked.measured) == (20, 40, 2_000, 0.5, 1)

@@ -1,0 +1,220 @@
+"""Work that needs a slot of the machine besides one of its own gate."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from threading import Event
+
+import pytest
+
+from harness.base.clock import SystemClock
+from harness.events import DropReason, Ending, Notice
+from harness.policies.admission.limits import GateLimits
+from harness.slots.memory import MemoryStore
+from harness.slots.shared import SharedSlots
+from harness.slots.store import Claim, SlotsError, Standing
+from tests.engine.gate_desk import NOTHING, Desk
+from tests.engine.hand_clock import quiet
+
+pytestmark = pytest.mark.anyio
+
+OK = Ending.SUCCEEDED
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    """What two sessions of one machine share."""
+    return MemoryStore()
+
+
+@pytest.fixture
+async def sessions(store: MemoryStore) -> AsyncIterator[tuple[SharedSlots, SharedSlots]]:
+    """Two sessions on one machine."""
+    one, other = (SharedSlots(store, owner=name, clock=SystemClock()) for name in ("one", "other"))
+    yield one, other
+    await one.aclose()
+    await other.aclose()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what another thread has to do with."""
+    async with asyncio.timeout(5):
+        while not holds():  # noqa: ASYNC110 (the thread of the slots tells nobody)
+            await asyncio.sleep(0.002)
+
+
+async def test_two_sessions_together_run_no_more_than_one_may(sessions: tuple[SharedSlots, SharedSlots]) -> None:
+    limits = GateLimits(max_concurrent=2)
+    one, other = Desk(limits, shared=sessions[0]), Desk(limits, shared=sessions[1])
+    one.ask("a", "b", "c")
+    await until(lambda: len(one.begun) == 2)
+    other.ask("d")
+    await asyncio.sleep(0.05)
+    assert other.begun == []
+    assert other.gating.status.running == other.gating.status.starting == ("d",)  # here it counts as running
+    await one.ends_with(OK, 1)
+    await until(lambda: len(one.begun) + len(other.begun) == 3)
+    assert one.inside + other.inside == 2
+
+
+async def test_a_slot_of_the_machine_is_free_again_when_run_returns(
+    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore
+) -> None:
+    desk = Desk(shared=sessions[0])
+    desk.ask("a")
+    await until(lambda: desk.begun == [1])
+    assert len(store.entries(SystemClock().now())) == 1
+    await desk.ends_with(OK, 1)
+    await desk.tasks[1]
+    assert store.entries(SystemClock().now()) == ()
+
+
+@pytest.mark.parametrize(
+    ("stop", "fate"),
+    [
+        (lambda desk: desk.tasks[1].cancel(), "cancelled"),
+        (lambda desk: desk.gating.end("a"), "ended"),
+        (lambda desk: desk.gating.configure(GateLimits(max_concurrent=0)), "none_allowed"),
+        (lambda desk: asyncio.ensure_future(desk.gating.aclose()), "shutting_down"),
+    ],
+    ids=["cancelled", "its key ends", "none may run", "the gate closes"],
+)
+async def test_whoever_waits_for_a_slot_of_the_machine_can_be_stopped(
+    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore, stop: Callable[[Desk], object], fate: str
+) -> None:
+    taken = await sessions[1].acquire("another", 1)
+    desk = Desk(GateLimits(max_concurrent=1), shared=sessions[0])
+    desk.ask("a")
+    await until(lambda: len(store.entries(SystemClock().now())) == 2)
+    stop(desk)
+    await until(desk.tasks[1].done)
+    await until(lambda: len(store.entries(SystemClock().now())) == 1)
+    assert (desk.fate(1), desk.begun, desk.gating.status.running) == (fate, [], ())
+    await sessions[1].release(taken)
+
+
+@pytest.mark.parametrize("rounds", range(12))
+async def test_wherever_a_cancellation_falls_the_slot_of_the_machine_is_given_back(
+    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore, rounds: int
+) -> None:
+    desk = Desk(GateLimits(max_concurrent=1), shared=sessions[0])
+    desk.ask("a")
+    await quiet(rounds)
+    desk.tasks[1].cancel()
+    await until(desk.tasks[1].done)
+    desk.ask("b")
+    await until(lambda: 2 in desk.ends)
+    assert [entry.claim.label for entry in store.entries(SystemClock().now())] == ["b"]
+    await desk.ends_with(OK, 2)
+    await desk.tasks[2]
+    assert store.entries(SystemClock().now()) == ()
+    desk.gating.end("a")
+    desk.gating.end("b")
+    assert desk.gate.sizes() == NOTHING
+
+
+class SlowStore(MemoryStore):
+    """A store that gives back no slot until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = Event()
+
+    def release(self, claim_id: str) -> None:
+        """Waits."""
+        self.let_go.wait(5)
+        super().release(claim_id)
+
+
+async def test_a_second_cancellation_does_not_keep_the_slot_and_the_gate_closes_when_it_is_back() -> None:
+    store = SlowStore()
+    shared = SharedSlots(store, owner="one", clock=SystemClock())
+    desk = Desk(shared=shared)
+    desk.ask("a")
+    await until(lambda: desk.begun == [1])
+    desk.tasks[1].cancel()
+    await quiet()
+    desk.tasks[1].cancel()
+    await until(desk.tasks[1].done)
+    closing = asyncio.ensure_future(desk.gating.aclose())
+    await quiet()
+    assert not closing.done()
+    store.let_go.set()
+    await closing
+    assert store.entries(SystemClock().now()) == ()
+    await shared.aclose()
+
+
+async def test_who_is_cancelled_and_turned_away_at_once_is_cancelled(
+    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore
+) -> None:
+    taken = await sessions[1].acquire("another", 1)
+    desk = Desk(GateLimits(max_concurrent=1), shared=sessions[0])
+    desk.ask("a")
+    await until(lambda: len(store.entries(SystemClock().now())) == 2)
+    desk.gating.end("a")
+    desk.tasks[1].cancel()
+    await until(desk.tasks[1].done)
+    assert desk.fate(1) == "cancelled"
+    await sessions[1].release(taken)
+
+
+class BrokenStore(MemoryStore):
+    """A store that cannot be used from some moment on."""
+
+    broken = True
+
+    def ask(self, claim: Claim, limit: int, now: float) -> Standing:
+        """Raises SlotsError when it is broken."""
+        self._check()
+        return super().ask(claim, limit, now)
+
+    def release(self, claim_id: str) -> None:
+        """Raises SlotsError when it is broken."""
+        self._check()
+        super().release(claim_id)
+
+    def renew(self, claim_ids: Sequence[str], now: float) -> tuple[str, ...]:
+        """Raises SlotsError when it is broken."""
+        self._check()
+        return super().renew(claim_ids, now)
+
+    def _check(self) -> None:
+        if self.broken:
+            raise SlotsError("The file of the slots cannot be read.")
+
+
+async def test_where_slots_cannot_be_shared_it_is_said_once_and_the_work_is_done_all_the_same() -> None:
+    shared = SharedSlots(BrokenStore(), owner="one", clock=SystemClock())
+    desk = Desk(GateLimits(max_concurrent=2), shared=shared)
+    desk.ask("a", "b", "c")
+    await until(lambda: len(desk.begun) == 2)
+    await desk.ends_with(OK, 1)
+    await until(lambda: len(desk.begun) == 3)
+    notices = [event for event in desk.events if isinstance(event, Notice)]
+    assert [notice.level for notice in notices] == ["warning"]
+    assert "The file of the slots cannot be read." in notices[0].text
+    await shared.aclose()
+
+
+async def test_a_slot_that_cannot_be_given_back_does_not_spoil_the_result() -> None:
+    store = BrokenStore()
+    store.broken = False
+    shared = SharedSlots(store, owner="one", clock=SystemClock())
+    desk = Desk(shared=shared)
+    desk.ask("a")
+    await until(lambda: desk.begun == [1])
+    store.broken = True
+    await desk.ends_with(OK, 1)
+    assert await desk.tasks[1] is OK
+    assert [event.level for event in desk.events if isinstance(event, Notice)] == ["warning"]
+    await shared.aclose()
+
+
+async def test_work_that_is_not_admitted_here_asks_for_no_slot_of_the_machine(
+    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore
+) -> None:
+    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=0), shared=sessions[0])
+    desk.ask("a", "b")
+    await until(lambda: desk.begun == [1])
+    assert desk.answer(2).reason is DropReason.QUEUE_FULL
+    assert [entry.claim.label for entry in store.entries(SystemClock().now())] == ["a"]

@@ -1,0 +1,394 @@
+"""Who works for an agent: one report for each task, whatever happens to it, and nothing left behind."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.definitions import Agents
+from harness.engine.conversation import Conversation
+from harness.engine.inbox import Incoming
+from harness.engine.permissions.asker import Nobody
+from harness.engine.subagents.admission import Gating
+from harness.engine.subagents.fan_out import FanOutQuestions
+from harness.engine.subagents.rows import AgentState
+from harness.engine.subagents.subagents import REMEMBERED, Subagents
+from harness.engine.subagents.worker import Order
+from harness.events import (
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    Arrived,
+    Event,
+    GateName,
+    Message,
+    Origin,
+    StepStarted,
+    ToolOutcome,
+    TransitionCode,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from harness.policies.admission.gate import Gate
+from harness.policies.admission.limits import GateLimits
+from harness.tools.task import TaskArguments
+from harness.tools.tool import ToolContext, ToolResult
+from harness.tools.workspace import Workspace
+from tests.engine.hand_clock import HandClock, quiet
+
+pytestmark = pytest.mark.anyio
+
+ANSWERS = TransitionCode.COMPLETED
+FAILS = TransitionCode.MODEL_ERROR
+
+
+class Colleague:
+    """An agent that says what the test wants, when the test wants it."""
+
+    journal = ""
+
+    def __init__(self, office: "Office", order: Order) -> None:
+        self._office = office
+        self.order = order
+        self.told: list[Event] = []
+        self.conversation = Conversation(self.told.append, messages=order.messages)
+        self.prompt = ""
+        self.go = asyncio.Event()
+        self.interrupted = False
+        self.closed = 0
+
+    async def run(self, prompt: str) -> AsyncGenerator[Event, None]:
+        """One step, which costs ten cents, and an end."""
+        self.prompt = prompt
+        talk = self.conversation
+        at = len(self.told)
+        talk.emit(TurnStarted(1, prompt))
+        talk.add("user", ({"type": "text", "text": prompt},), Origin.PROMPT)
+        talk.emit(StepStarted(1))
+        talk.spent(Usage(10, 5), 0.1, wasted=False)
+        talk.add("assistant", ({"type": "text", "text": f"About {prompt}"},), Origin.REPLY)
+        for event in self.told[at:]:
+            yield event
+            await asyncio.sleep(0)
+        await self.go.wait()
+        if self._office.breaks:
+            raise ZeroDivisionError("a fault of ours")
+        if self._office.shortens:
+            talk.replace((Message("user", ({"type": "text", "text": "All in short."},)),), "compaction")
+        code = TransitionCode.ABORTED_STREAMING if self.interrupted else self._office.code
+        yield TurnEnded(1, code, "the reason", f"About {prompt}", Usage(10, 5), 0.1, 1, 1, 2.0)
+
+    def interrupt(self) -> None:
+        """End soon."""
+        self.interrupted = True
+        self.go.set()
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+        self.closed += 1
+
+
+class Office:
+    """Everything around the agents of one conversation, without a model."""
+
+    def __init__(self, folder: Path, limits: GateLimits | None = None, *, kept: bool = False) -> None:
+        self.tasks = asyncio.all_tasks()
+        self.events: list[Event] = []
+        self.hired: list[Colleague] = []
+        self.refuses = ""
+        self.code = ANSWERS
+        self.breaks = self.shortens = self.hasty = False
+        self.clock = HandClock()
+        self.conversation = Conversation(self.events.append)
+        self.gate: Gate[object] = Gate(limits or GateLimits(), GateName.AGENTS)
+        self.gating = Gating(
+            self.gate,  # type: ignore[arg-type]
+            self.conversation.emit,
+            self.clock,
+            existing=lambda: self.agents.known,
+        )
+        self.incoming = Incoming(self.conversation.emit)
+        self.agents = Subagents(
+            self.conversation,
+            self.gating,
+            self.incoming,
+            Nobody(),
+            FanOutQuestions(self.conversation, Nobody(), mode="allow", free=10, most=100, cost=lambda usage: None),
+            self.clock,
+            logging.getLogger("harness.test"),
+            hire=self.hire,
+            tools=("grep", "bash"),
+            kinds=Agents((), ()),
+            model=lambda: "practice",
+            result_characters=10_000,
+            kept=kept,
+        )
+        self._context = ToolContext(Workspace(folder), folder / "outputs", "call")
+
+    def hire(self, order: Order) -> Colleague:
+        """Another one."""
+        if self.refuses:
+            raise HarnessError(self.refuses)
+        self.hired.append(Colleague(self, order))
+        if self.hasty:
+            self.hired[-1].go.set()
+        return self.hired[-1]
+
+    async def ask(self, prompt: str = "it", **more: object) -> ToolResult:
+        """What the tool does."""
+        asked = TaskArguments.model_validate({"description": f"do {prompt}", "prompt": prompt, **more})
+        return await self.agents.ask(self._context, asked)
+
+    def asked(self, prompt: str = "it", **more: object) -> "asyncio.Task[ToolResult]":
+        """The same, without waiting."""
+        return asyncio.create_task(self.ask(prompt, **more))
+
+    def of(self, kind: type[AgentEnded]) -> list[AgentEnd]:
+        """How agents ended, in that order."""
+        return [event.end for event in self.events if isinstance(event, kind)]
+
+    async def aclose(self) -> None:
+        """As a crew does."""
+        await self.gating.aclose()
+        await self.agents.aclose()
+
+    def check(self) -> None:
+        """One end for each task; what each has cost was paid once; every agent was let go of."""
+        created = [event for event in self.events if isinstance(event, AgentCreated)]
+        ends = [event for event in self.events if isinstance(event, AgentEnded)]
+        assert sorted(event.agent for event in created) == sorted(event.agent for event in ends)
+        assert self.conversation.spend.cost_usd == pytest.approx(sum(event.cost_usd for event in ends))
+        assert self.conversation.spend.requests == sum(event.requests for event in ends)
+        assert [one.closed for one in self.hired] == [1] * len(self.hired)
+        sizes = self.gate.sizes()
+        assert (sizes.running, sizes.queued, sizes.dirty) == (0, 0, 0)
+        assert all(row.state is AgentState.ENDED for row in self.agents.rows)
+
+
+async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    first = office.asked("one")
+    await quiet()
+    second = office.asked("two", agent="a1")
+    await quiet()
+    (row,) = office.agents.rows
+    assert row.state is AgentState.RUNS  # what waits does not hide what runs
+    third = office.asked("three", agent="a1")
+    await quiet()
+    assert second.done()
+    assert not first.done()
+    assert "newer work for it took its place" in (await second).content
+    assert office.agents.rows[0].state is AgentState.RUNS
+    office.hired[0].go.set()
+    assert (await first).content.startswith("About one")
+    await quiet()
+    office.hired[1].go.set()
+    assert (await third).content.startswith("About three")
+    assert "About one" in str(office.hired[1].order.messages)  # it goes on from what it did before
+    assert office.of(AgentEnded) == [AgentEnd.NOT_STARTED, AgentEnd.ANSWERED, AgentEnd.ANSWERED]
+    office.check()
+
+
+async def test_a_person_stops_what_an_agent_does_and_what_it_waits_with(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    tasks = [office.asked("one")]
+    await quiet()
+    tasks.append(office.asked("two", agent="a1"))
+    await quiet()
+    assert office.agents.stop("a1")
+    results = await asyncio.gather(*tasks)
+    assert all("the person stopped it" in result.content for result in results)
+    assert sorted(office.of(AgentEnded)) == [AgentEnd.CANCELLED, AgentEnd.NOT_STARTED]
+    assert len(office.hired) == 1
+    assert not office.agents.stop("a1")
+    office.check()
+    again = office.asked("three", agent="a1")
+    await quiet()
+    office.hired[1].go.set()
+    assert "stopped" not in (await again).content
+
+
+async def test_an_agent_that_failed_five_times_in_a_row_rests_and_says_until_when(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    office.code, office.hasty = FAILS, True
+    await office.ask()
+    for _ in range(4):
+        await office.ask(agent="a1")
+    rests = await office.ask(agent="a1")
+    assert len(office.hired) == 5
+    assert "a1 rests until" in rests.content
+    assert "failed 5 times in a row" in rests.content
+    assert rests.outcome is ToolOutcome.ERROR
+    office.clock.move(61.0)
+    office.code = ANSWERS
+    assert (await office.ask(agent="a1")).outcome is ToolOutcome.OK
+    office.check()
+
+
+async def test_an_agent_that_cannot_be_made_has_not_started_and_is_not_offered_again(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    office.refuses = "what agent a1 did before is not kept any more"
+    result = await office.ask()
+    assert result.content == (
+        "The agent did not finish: it was never started, what agent a1 did before is not kept any more. "
+        "Nothing was done."
+    )
+    assert office.of(AgentEnded) == [AgentEnd.NOT_STARTED]
+    office.refuses, office.hasty = "", True
+    await office.ask(agent="a1")
+    assert not office.hired[0].order.again  # there was nothing to go on from
+    office.check()
+
+
+async def test_a_fault_of_ours_in_an_agent_is_told_with_what_it_had_said_and_cost(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    office.breaks = office.hasty = True
+    result = await office.ask()
+    assert result.outcome is ToolOutcome.ERROR
+    assert "ZeroDivisionError: a fault of ours" in result.content
+    assert "About it" in result.content
+    office.check()
+
+
+async def test_words_from_before_a_compaction_are_handed_back(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    office.hasty = True
+    await office.ask("one")
+    office.code, office.shortens = FAILS, True
+    assert "About two" in (await office.ask("two", agent="a1")).content
+    office.check()
+
+
+@pytest.mark.parametrize("rounds", range(24))
+@pytest.mark.parametrize("background", [False, True])
+async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(
+    tmp_path: Path, rounds: int, background: bool
+) -> None:
+    office = Office(tmp_path, GateLimits(max_concurrent=1, max_queue_size=1))
+    tasks = [office.asked("one", background=background), office.asked("two", background=background)]
+    await quiet(rounds)
+    if rounds == 20:
+        office.hired[0].go.set()
+        await quiet(2)
+    if background:
+        await asyncio.gather(*tasks)
+        await office.aclose()
+        assert len(office.incoming.waiting) == 2
+    else:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    await quiet()
+    assert not office.agents.running
+    office.check()
+    await office.aclose()
+    assert asyncio.all_tasks() == office.tasks
+
+
+async def test_cancelled_again_and_again_an_agent_still_comes_to_its_end(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    task = office.asked()
+    for _ in range(12):
+        await quiet(2)
+        task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    office.check()
+
+
+# ── how many are known ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_may_go_on(
+    tmp_path: Path, kept: bool
+) -> None:
+    office = Office(tmp_path, kept=kept)
+    office.hasty = True
+    await asyncio.gather(*(office.ask(str(number)) for number in range(400)))
+    assert len(office.agents.rows) == REMEMBERED
+    assert office.gate.sizes().conversations == REMEMBERED
+    result = await office.ask("more", agent="a7")
+    assert result.outcome is (ToolOutcome.OK if kept else ToolOutcome.INVALID)
+    assert office.hired[-1].order.again == kept
+    assert (await office.ask("more", agent="a401")).outcome is ToolOutcome.INVALID
+    assert (await office.ask("more", agent="a٣")).outcome is ToolOutcome.INVALID
+    office.check()
+    await office.aclose()
+    assert replace(office.gate.sizes(), conversations=0, watched=0) == office.gate.sizes()
+    assert asyncio.all_tasks() == office.tasks
+
+
+async def test_one_that_waits_in_the_background_is_not_forgotten_while_others_end(tmp_path: Path) -> None:
+    office = Office(tmp_path, GateLimits(max_concurrent=1, max_queue_size=1))
+    for number in range(REMEMBERED + 10):
+        await office.ask(str(number), background=True)
+    while office.agents.running:
+        await quiet(2)
+        over = {event.agent for event in office.events if isinstance(event, AgentEnded)}
+        assert set(office.agents.running) - over <= set(office.agents.known)
+        office.hired[-1].go.set()
+    assert office.of(AgentEnded) == [AgentEnd.ANSWERED] * (REMEMBERED + 10)
+    office.check()
+    await office.aclose()
+
+
+# ── a session that is gone on with ──────────────────────────────────────────────────────────────
+
+
+async def test_whenever_the_program_is_killed_each_background_task_is_told_of_exactly_once(tmp_path: Path) -> None:
+    office = Office(tmp_path, kept=True)
+    await office.ask("one", background=True)
+    await quiet()
+    await office.ask("two", agent="a1", background=True)
+    foreground = office.asked("three")
+    await quiet()
+    office.hired[0].go.set()
+    office.hired[1].go.set()
+    await foreground
+    await quiet(20)
+    office.hired[2].go.set()
+    await quiet(20)
+    journal = tuple(office.events)
+    assert len([event for event in journal if isinstance(event, Arrived)]) == 2
+    for length in range(len(journal) + 1):
+        later = Office(tmp_path, kept=True)
+        before = journal[:length]
+        later.incoming.recall(before)
+        later.agents.recall(before)
+        whole = (*before, *later.events)
+        wanted = [event.agent for event in before if isinstance(event, AgentCreated) and event.background]
+        assert [event.source for event in whole if isinstance(event, Arrived)] == wanted
+        created = sorted(event.agent for event in before if isinstance(event, AgentCreated))
+        assert sorted(event.agent for event in whole if isinstance(event, AgentEnded)) == created
+        numbers = [event.number for event in whole if isinstance(event, Arrived)]
+        assert numbers == sorted(set(numbers))
+        once_more = Office(tmp_path, kept=True)
+        once_more.incoming.recall(whole)
+        once_more.agents.recall(whole)
+        assert once_more.events == []
+        await later.aclose()
+        await once_more.aclose()
+    await office.aclose()
+
+
+async def test_agents_that_are_recalled_go_on_or_begin_and_new_ones_have_new_names(tmp_path: Path) -> None:
+    office = Office(tmp_path, kept=True)
+    office.hasty = True
+    await office.ask("one")
+    office.refuses = "no"
+    await office.ask("two")
+    later = Office(tmp_path, kept=True)
+    later.hasty = True
+    later.agents.recall(office.events)
+    assert later.agents.known == ("a1", "a2")
+    for agent in ("a1", "a2"):
+        await later.ask("more", agent=agent)
+    await later.ask("new")
+    assert [(one.order.agent, one.order.again) for one in later.hired] == [("a1", True), ("a2", False), ("a3", False)]
+    await office.aclose()
+    await later.aclose()

@@ -1,0 +1,176 @@
+"""A gate with real tasks beside the naive one, after everything that can happen in any order (D1-D4, D7, D9, D10)."""
+
+import asyncio
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.events import Ending, WorkAdmitted, WorkDropped, WorkReleased
+from harness.policies.admission.limits import GateLimits
+from tests.engine.gate_desk import NOTHING, Desk, Failed
+from tests.engine.hand_clock import quiet
+from tests.engine.naive_gating import NaiveGating
+from tests.whole import WHOLE
+
+pytestmark = pytest.mark.anyio
+
+KEYS = [f"a{number}" for number in range(9)]
+HAPPENS = ["ask", "ask", "ask", "ask", "storm", "succeed", "fail", "fail", "raise", "cancel", "end", "time", "limits"]
+limits = st.builds(
+    GateLimits,
+    max_concurrent=st.integers(0, 3),
+    max_queue_size=st.integers(0, 3),
+    failures_in_a_row=st.integers(1, 3),
+)
+
+
+class Both:
+    """Does the same to both and compares them."""
+
+    def __init__(self, limits: GateLimits) -> None:
+        self.desk, self.naive = Desk(limits), NaiveGating(limits)
+        self.lowered = False
+
+    async def happens(self, what: str, at: int, limits: GateLimits) -> None:
+        """One thing, to whatever `at` points at."""
+        key, asked = KEYS[at % len(KEYS)], [*KEYS[at % len(KEYS) :], *KEYS[: at % len(KEYS)]]
+        running = self.naive.who("runs")
+        match what:
+            case "ask":
+                self._asks(key)
+            case "storm":
+                self._asks(*asked)
+            case "succeed" | "fail" | "raise" if running:
+                number = running[at % len(running)]
+                end = self.desk.ends[number]
+                match what:
+                    case "succeed":
+                        end.set_result(Ending.SUCCEEDED)
+                    case "fail":
+                        end.set_result(Ending.FAILED)
+                    case _:
+                        end.set_exception(Failed())
+                self.naive.finish(number, "succeeded" if what == "succeed" else "failed")
+                self.naive.fates[number - 1] = "failed" if what == "raise" else "done"
+            case "cancel" if living := sorted([*running, *self.naive.who("waits")]):
+                self.desk.tasks[living[at % len(living)]].cancel()
+                self.naive.cancel(living[at % len(living)])
+            case "end":
+                self.desk.gating.end(key)
+                self.naive.end(key)
+            case "time":
+                self.desk.clock.move(at * 10.0)
+                self.naive.oracle.now = self.desk.clock.time
+            case "limits":
+                self.lowered = len(running) > limits.max_concurrent
+                self.desk.gating.configure(limits)
+                self.naive.configure(limits)
+        await quiet(4)
+
+    def compare(self) -> None:
+        """Both stand at the same point."""
+        status, oracle = self.desk.gating.status, self.naive.oracle
+        assert [self.desk.fate(number) for number in self.desk.tasks] == self.naive.fates
+        assert sorted(status.running) == sorted(oracle.keys("running"))
+        assert list(status.queued) == [work["key"] for work in oracle.line()]
+        assert list(status.dirty) == oracle.marked
+        assert set(status.resting) == {key for key, talk in oracle.talks.items() if talk["until"] is not None}
+        assert status.starting == ()
+        assert status.counts.balanced
+        assert status.counts.accepted == len(oracle.works)
+        assert len(status.queued) <= status.limits.max_queue_size
+        self.lowered = self.lowered and self.desk.inside > status.limits.max_concurrent
+        assert self.lowered or self.desk.inside <= status.limits.max_concurrent
+        assert self.desk.inside == len(status.running)
+
+    async def leaves_nothing(self) -> None:
+        """All keys end and all work is over: no entry, no task, no timer."""
+        for key in KEYS:
+            await self.happens("end", KEYS.index(key), self.desk.gating.status.limits)
+        while self.naive.who("runs"):
+            await self.happens("succeed", 0, self.desk.gating.status.limits)
+        await quiet()
+        self.compare()
+        assert self.desk.gate.sizes() == NOTHING
+        assert (self.desk.tasks_left(), self.desk.clock.sleepers) == (0, [])
+        await self.desk.gating.aclose()
+
+    def _asks(self, *keys: str) -> None:
+        self.desk.ask(*keys)
+        for key in keys:
+            self.naive.ask(key)
+
+
+@settings(max_examples=1_000 if WHOLE else 40, deadline=None)
+@given(
+    begins=limits,
+    happens=st.lists(st.tuples(st.sampled_from(HAPPENS), st.integers(0, 20), limits), min_size=10, max_size=40),
+)
+def test_every_caller_fares_as_the_naive_gate_says(
+    begins: GateLimits, happens: list[tuple[str, int, GateLimits]]
+) -> None:
+    async def play() -> None:
+        both = Both(begins)
+        for what, at, other in happens:
+            await both.happens(what, at, other)
+            both.compare()
+        await both.leaves_nothing()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("seed", range(200 if WHOLE else 5))
+def test_in_a_long_life_too_every_caller_fares_as_the_naive_gate_says(seed: int) -> None:
+    async def play() -> None:
+        random, both = Random(seed), Both(GateLimits(max_concurrent=3, max_queue_size=4))
+        for _ in range(250):
+            await both.happens(random.choice(HAPPENS[:-1]), random.randrange(21), both.desk.gating.status.limits)
+            both.compare()
+        await both.leaves_nothing()
+
+    asyncio.run(play())
+
+
+async def test_after_ten_thousand_things_in_any_order_all_callers_are_answered_and_nothing_is_left() -> None:
+    random, living = Random(3), list[str]()
+    desk = Desk(existing=lambda: living)
+    for number in range(10_000):
+        desk.clock.move(random.random() * 3)
+        running = [caller for caller, end in desk.ends.items() if not end.done()]
+        match random.randrange(9):
+            case 0:
+                living.append(f"a{number}")
+            case 1 | 2 | 3 | 4 if living:
+                desk.ask(random.choice(living))
+            case 5 if running:
+                desk.ends[random.choice(running)].set_result(random.choice([Ending.SUCCEEDED, Ending.FAILED]))
+            case 6 if running:
+                desk.ends[random.choice(running)].set_exception(Failed())
+            case 7 if waiting := [caller for caller, task in desk.tasks.items() if not task.done()]:
+                desk.tasks[random.choice(waiting)].cancel()
+            case 8 if living:
+                gone = living.pop(random.randrange(len(living)))
+                if random.random() < 0.5:  # otherwise the sweep finds it
+                    desk.gating.end(gone)
+        await quiet(2)
+        status = desk.gating.status
+        assert desk.inside <= 5
+        assert len(status.queued) <= 20
+        assert status.counts.balanced
+        if number % 100 == 0:
+            desk.forget()
+    living.clear()
+    desk.clock.move(60.0)
+    while desk.inside:
+        await desk.ends_with(Ending.SUCCEEDED, *(caller for caller, end in desk.ends.items() if not end.done()))
+    await quiet()
+    told = Counter(type(event) for event in desk.events)
+    assert told[WorkAdmitted] == told[WorkReleased] == desk.gating.status.counts.done
+    assert told[WorkAdmitted] > 1_000
+    assert told[WorkDropped] > 100
+    assert all(task.done() for task in desk.tasks.values())
+    assert desk.gate.sizes() == NOTHING
+    assert (desk.tasks_left(), desk.clock.sleepers) == (0, [])

@@ -1,0 +1,152 @@
+"""What comes in for the loop: typed lines in their order, and every arrival exactly once, whatever dies when."""
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.engine.conversation import Conversation
+from harness.engine.inbox import Incoming
+from harness.events import ArrivalKind, Arrived, Delivered, Event, HistoryReplaced, MessageAdded, Origin
+from harness.journal import Journal, read, replay
+from harness.model.notification_texts import arrivals_text
+from tests.whole import WHOLE
+
+ENDED = ArrivalKind.COMMAND_ENDED
+
+
+class Life:
+    """A session that may die at any moment; only its journal goes on."""
+
+    def __init__(self) -> None:
+        self.journal: list[Event] = []
+        self.begins()
+
+    def begins(self) -> None:
+        """The session is opened, the first time or again."""
+        self.conversation = Conversation(self.journal.append)
+        self.incoming = Incoming(self.conversation.emit)
+        self.incoming.recall(tuple(self.journal))
+
+    def arrives(self, times: int) -> None:
+        for _ in range(times):
+            unique = sum(isinstance(event, Arrived) for event in self.journal)
+            self.incoming.arrive(ENDED, "b1", f"result {unique};")
+
+    def delivers(self) -> None:
+        """As the loop does it."""
+        if arrivals := self.incoming.waiting:
+            self.conversation.add("user", [{"type": "text", "text": arrivals_text(arrivals)}], Origin.ARRIVAL)
+            assert self.incoming.deliver() == arrivals
+
+    def says(self) -> None:
+        self.conversation.add("assistant", [{"type": "text", "text": "I see."}], Origin.REPLY)
+
+    def forgets(self) -> None:
+        """A rewind: the messages are gone."""
+        self.conversation.replace((), "rewind")
+
+    def dies(self, events: int) -> None:
+        """And the last events were not written any more."""
+        del self.journal[len(self.journal) - min(events, len(self.journal)) :]
+        self.begins()
+
+    def told(self, arrived: Arrived) -> int:
+        """How often a message with it was added."""
+        return sum(
+            arrived.text in str(event.message.content)
+            for event in self.journal
+            if isinstance(event, MessageAdded) and event.origin is Origin.ARRIVAL
+        )
+
+
+happens = st.one_of(
+    st.tuples(st.just("arrives"), st.integers(1, 3)),
+    st.tuples(st.sampled_from(["delivers", "delivers", "says", "forgets"])),
+    st.tuples(st.just("dies"), st.integers(0, 4)),
+)
+
+
+@settings(max_examples=2_000 if WHOLE else 100)
+@given(st.lists(happens, max_size=30))
+def test_whatever_happens_and_dies_every_arrival_that_was_written_is_told_exactly_once(
+    story: list[tuple[str, *tuple[int, ...]]],
+) -> None:
+    life = Life()
+    for what, *numbers in story:
+        getattr(life, what)(*numbers)
+        waiting = {arrived.number for arrived in life.incoming.waiting}
+        for event in life.journal:
+            if isinstance(event, Arrived):
+                assert life.told(event) == (event.number not in waiting)
+    life.delivers()
+    arrivals = [event for event in life.journal if isinstance(event, Arrived)]
+    assert [life.told(arrived) for arrived in arrivals] == [1] * len(arrivals)
+    assert [arrived.number for arrived in arrivals] == sorted({arrived.number for arrived in arrivals})
+
+
+def test_a_session_that_died_after_any_line_of_its_journal_goes_on_with_what_the_model_has_not_read(
+    tmp_path: Path,
+) -> None:
+    with Journal.create(tmp_path, "s") as journal:
+
+        def keep(event: Event) -> None:
+            journal.append(event)
+
+        conversation = Conversation(keep)
+        incoming = Incoming(conversation.emit)
+        for source in ("b1", "b2", "b3"):
+            incoming.arrive(ENDED, source, f"{source} has ended")
+            if source == "b2":
+                text = arrivals_text(incoming.waiting)
+                conversation.add("user", [{"type": "text", "text": text}], Origin.ARRIVAL)
+                incoming.deliver()
+    records = read(journal.path).records
+    assert len(records) == 5
+    for length in range(len(records) + 1):
+        again = Incoming(lambda _: None)
+        again.recall(record.event for record in records[:length])
+        history = str(replay(records[:length]).messages)
+        arrived = [record.event for record in records[:length] if isinstance(record.event, Arrived)]
+        assert [(one.text in history) + (one in again.waiting) for one in arrived] == [1] * len(arrived)
+
+
+def test_what_was_handed_over_does_not_come_again_when_its_message_is_gone() -> None:
+    incoming = Incoming(lambda _: None)
+    incoming.recall([Arrived(1, ENDED, "b1", "x"), Delivered((1,)), HistoryReplaced((), "rewind")])
+    assert incoming.waiting == ()
+
+
+def test_numbers_go_on_where_the_journal_ends_also_where_an_arrival_could_not_be_read() -> None:
+    events = list[Event]()
+    incoming = Incoming(events.append)
+    incoming.recall([Arrived(1, ENDED, "b1", "x"), Delivered((1, 2))])
+    incoming.arrive(ENDED, "b3", "y")
+    assert events == [Arrived(3, ENDED, "b3", "y")]
+
+
+def test_where_nothing_waits_nothing_is_told() -> None:
+    events = list[Event]()
+    assert Incoming(events.append).deliver() == ()
+    assert events == []
+
+
+def test_an_arrival_that_leads_to_another_has_a_number_of_its_own() -> None:
+    def hear(event: Event) -> None:
+        if isinstance(event, Arrived) and event.source == "b1":
+            incoming.arrive(ENDED, "b2", "y")
+
+    incoming = Incoming(hear)
+    incoming.arrive(ENDED, "b1", "x")
+    assert sorted(arrived.number for arrived in incoming.waiting) == [1, 2]
+
+
+def test_every_change_is_told_once_and_what_changes_nothing_is_not() -> None:
+    changes = list[int]()
+    incoming = Incoming(lambda _: None)
+    incoming.on_change = lambda: changes.append(len(incoming.waiting))
+    incoming.deliver()
+    assert changes == []
+    incoming.arrive(ENDED, "b1", "x")
+    incoming.deliver()
+    assert changes == [1, 0]

@@ -1,0 +1,293 @@
+"""Labels on the results of real tools."""
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engine.tools.freshness import Labels, with_label
+from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall, ToolOutcome
+from harness.practice.tool_faults_toml import parse
+from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools
+from tests.agent.stage import calls, says, stage
+from tests.agent.test_tool_rounds import call
+
+pytestmark = pytest.mark.anyio
+
+TOOLS = {tool.name: tool for tool in standard_tools()}
+
+
+class Bench:
+    """Calls real tools in a folder and asks for the label of each result."""
+
+    def __init__(self, folder: Path) -> None:
+        self.context = ToolContext(Workspace(folder), folder / "outputs", "call")
+        self.labels = Labels(strict=False)
+        self.labels.begin_turn(0.0)
+        self.step = 0
+
+    async def call(self, tool: Tool | str, **input: Any) -> FreshnessLabel | None:
+        tool = TOOLS[tool] if isinstance(tool, str) else tool
+        self.step += 1
+        result: ToolResult = await tool.run(self.context, tool.parse(input))
+        call = ToolCall("call", tool.name, input)
+        label = self.labels.label(tool, call, result, step=self.step, at=float(self.step))
+        return label.label if label else None
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    (tmp_path / "notes.txt").write_text("one\n")
+    (tmp_path / "same.txt").write_text("one\n")
+    return Bench(tmp_path)
+
+
+async def test_work_as_usual_carries_no_label(bench: Bench) -> None:
+    work: list[tuple[str, Json]] = [
+        ("read_file", {"path": "notes.txt"}),
+        ("read_file", {"path": "same.txt"}),
+        ("read_file", {"path": "./notes.txt"}),
+        ("edit_file", {"path": "notes.txt", "old_string": "one", "new_string": "two"}),
+        ("read_file", {"path": "notes.txt"}),
+        ("edit_file", {"path": "notes.txt", "old_string": "two", "new_string": "one"}),
+        ("read_file", {"path": "notes.txt"}),
+        ("write_file", {"path": "notes.txt", "content": "one\n"}),
+        ("read_file", {"path": "notes.txt"}),
+        ("bash", {"command": "cat notes.txt"}),
+        ("bash", {"command": "cat notes.txt"}),
+        ("grep", {"pattern": "one"}),
+        ("edit_file", {"path": "notes.txt", "old_string": "one", "new_string": "one more"}),
+        ("grep", {"pattern": "one", "path": "same.txt"}),
+        ("read_file", {"path": "notes.txt", "limit": 1}),
+        ("read_file", {"path": "nowhere.txt"}),
+        ("read_file", {"path": "nowhere.txt"}),
+    ]
+    assert [await bench.call(name, **input) for name, input in work] == [None] * len(work)
+
+
+async def test_a_reader_that_gives_what_it_gave_before_is_told_after_a_change(bench: Bench) -> None:
+    (stale,) = parse('[[fault]]\ntool = "read_file"\nkind = "stale"', "x").applied([TOOLS["read_file"]])
+    assert await bench.call(stale, path="notes.txt") is None
+    await bench.call("edit_file", path="notes.txt", old_string="one", new_string="two")
+    assert await bench.call(stale, path="notes.txt") is FreshnessLabel.CACHED
+
+
+async def test_a_write_that_changes_nothing_is_no_change(bench: Bench) -> None:
+    await bench.call("read_file", path="notes.txt")
+    await bench.call("write_file", path="notes.txt", content="one\n")
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+async def test_a_tool_that_says_of_when_its_result_is(bench: Bench) -> None:
+    async def old(context: ToolContext, arguments: Any) -> ToolResult:
+        return ToolResult("sunny", as_of=100.0)
+
+    bench.labels.begin_turn(200.0)
+    assert await bench.call(replace(TOOLS["bash"], run=old), command="x") is FreshnessLabel.UNVERIFIED
+
+
+async def test_a_tool_that_may_answer_from_a_cache(bench: Bench) -> None:
+    cached = replace(TOOLS["read_file"], caches=True)
+    assert await bench.call(cached, path="notes.txt") is FreshnessLabel.UNKNOWN
+
+
+async def test_a_file_that_somebody_else_changed_back_is_read_as_it_is(bench: Bench) -> None:
+    file = bench.context.workspace.root / "notes.txt"
+    for content in ("one\n", "two\n", "one\n", "two\n"):
+        file.write_text(content)
+        assert await bench.call("read_file", path="notes.txt") is None
+    await edit(bench, "two", "three")
+    file.write_text("two\n")
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+async def test_a_kept_result_of_an_earlier_turn_is_labelled_with_its_time(bench: Bench) -> None:
+    kept = bench.context.outputs / "toolu_1.txt"
+    kept.parent.mkdir()
+    kept.write_text("3 tests failed\n")
+    os.utime(kept, (50.0, 50.0))
+    running = bench.context.outputs / "b1.out"
+    running.write_text("still at it\n")
+    os.utime(running, (50.0, 50.0))
+    assert await bench.call("read_file", path=str(kept)) is None
+    bench.labels.begin_turn(60.0)
+    assert await bench.call("read_file", path=str(kept)) is FreshnessLabel.UNVERIFIED
+    assert await bench.call("read_file", path=str(kept), limit=1) is FreshnessLabel.UNVERIFIED
+    assert await bench.call("read_file", path=str(running)) is None
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+@pytest.mark.parametrize("input", [{}, {"path": 3}, {"path": None}, {"path": ""}, {"path": ["a"]}])
+def test_odd_input_names_no_resource(input: Json) -> None:
+    for name in ("read_file", "write_file", "edit_file"):
+        resource = TOOLS[name].resource
+        assert resource is not None
+        assert resource(input) is None
+
+
+async def test_the_model_reads_the_label_before_the_result_and_the_event_tells_it(tmp_path: Path) -> None:
+    script = (
+        calls(call("write_file", path="n.txt", content="one\n"))
+        + calls(call("read_file", path="n.txt"))
+        + calls(call("edit_file", path="n.txt", old_string="one", new_string="two"))
+        + calls(call("read_file", path="n.txt"))
+        + says("Done.")
+    )
+    faults = tmp_path / "faults.toml"
+    faults.write_text('[[fault]]\ntool = "read_file"\nkind = "stale"\n')
+    async with stage(tmp_path, script, tool_faults=faults) as here:
+        turn = await here.turn()
+        (labelled,) = turn.of(ResultLabelled)
+        assert (labelled.tool, labelled.label) == ("read_file", FreshnessLabel.CACHED)
+        assert labelled.evidence == "the same as in step 2, although n.txt was changed in step 3"
+        label, _, rest = turn.results[-1]["content"].partition("\n")
+        assert label.startswith("[PERHAPS CACHED: this may not be the present state (result of read_file;")
+        assert rest == turn.results[1]["content"]
+
+
+# ── what is fresh although it looks like an earlier result ──────────────────────────────────────
+
+
+def behind(tool: Tool) -> Tool:
+    """A tool that gives its first result for ever."""
+    first: list[ToolResult] = []
+
+    async def run(context: ToolContext, arguments: Any) -> ToolResult:
+        if not first:
+            first.append(await tool.run(context, arguments))
+        return first[0]
+
+    return replace(tool, run=run, caches=None)
+
+
+async def edit(bench: Bench, old: str, new: str, path: str = "notes.txt") -> None:
+    assert await bench.call("edit_file", path=path, old_string=old, new_string=new) is None
+
+
+async def test_a_change_beyond_the_part_of_a_long_file_that_is_shown(bench: Bench) -> None:
+    long = bench.context.workspace.root / "long.txt"
+    long.write_text("".join(f"line {number}\n" for number in range(3_000)))
+    assert await bench.call("read_file", path="long.txt") is None
+    await edit(bench, "line 2999", "the last line", "long.txt")
+    assert await bench.call("read_file", path="long.txt") is None
+
+
+@pytest.mark.parametrize("content", ["one", "one\r\n", "\ufeffone\n"])
+async def test_a_change_that_the_numbered_lines_do_not_show(bench: Bench, content: str) -> None:
+    await bench.call("read_file", path="notes.txt")
+    await bench.call("write_file", path="notes.txt", content=content)
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+@pytest.mark.parametrize("absolute", [True, False])
+async def test_a_change_and_its_undoing_under_other_names_of_the_file(bench: Bench, absolute: bool) -> None:
+    root = bench.context.workspace.root
+    (root / "link.txt").symlink_to("notes.txt")
+    other = str(root / "notes.txt") if absolute else "link.txt"
+    await bench.call("read_file", path="notes.txt")
+    await edit(bench, "one", "two", other)
+    assert await bench.call("read_file", path="notes.txt") is None
+    await edit(bench, "two", "one", other)
+    assert await bench.call("read_file", path="notes.txt") is None
+    await edit(bench, "one", "two")
+    await edit(bench, "two", "one", other)
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("bash", ToolOutcome.CANCELLED),
+        ("bash", ToolOutcome.ERROR),
+        ("write_file", ToolOutcome.BROKEN),
+        ("write_file", ToolOutcome.CANCELLED),
+    ],
+)
+async def test_a_call_that_failed_half_way_may_have_undone_a_change(
+    bench: Bench, name: str, outcome: ToolOutcome
+) -> None:
+    async def half(context: ToolContext, arguments: Any) -> ToolResult:
+        (context.workspace.root / "notes.txt").write_text("one\n")
+        return ToolResult("it ended in the middle", outcome)
+
+    input = {"command": "git checkout ."} if name == "bash" else {"path": "notes.txt", "content": "one\n"}
+    await bench.call("read_file", path="notes.txt")
+    await edit(bench, "one", "two")
+    assert await bench.call(replace(TOOLS[name], run=half), **input) is None
+    assert await bench.call("read_file", path="notes.txt") is None
+
+
+# ── what is stale although more happened since ──────────────────────────────────────────────────
+
+
+async def test_a_reader_that_is_behind_is_told_each_time_and_the_true_one_never(bench: Bench) -> None:
+    reader = behind(TOOLS["read_file"])
+    assert await bench.call(reader, path="notes.txt") is None
+    await edit(bench, "one", "two")
+    await edit(bench, "two", "three")
+    assert await bench.call("edit_file", path="notes.txt", old_string="gone", new_string="x") is None
+    for _ in range(2):
+        assert await bench.call(reader, path="notes.txt") is FreshnessLabel.CACHED
+    assert await bench.call("read_file", path="notes.txt") is None
+    assert await bench.call(reader, path="notes.txt") is FreshnessLabel.STALE
+
+
+async def test_the_content_of_before_a_change_is_stale_under_another_name_too(bench: Bench) -> None:
+    reader = behind(TOOLS["read_file"])
+    await bench.call(reader, path="notes.txt")
+    await edit(bench, "one", "two")
+    assert await bench.call(reader, path="./notes.txt") is FreshnessLabel.STALE
+
+
+async def test_a_reader_that_tells_no_revision_is_compared_by_what_it_shows(bench: Bench) -> None:
+    async def shown(context: ToolContext, arguments: Any) -> ToolResult:
+        return ToolResult("     1\tone")
+
+    reader = replace(TOOLS["read_file"], run=shown, caches=None)
+    await bench.call(reader, path="notes.txt")
+    await bench.call("read_file", path="notes.txt")
+    await edit(bench, "one", "two")
+    assert await bench.call(reader, path="notes.txt") is FreshnessLabel.CACHED
+
+
+@pytest.mark.parametrize("as_of", [-1e30, 1e30, float("nan"), float("-inf")])
+def test_a_time_that_no_calendar_has_ends_nothing(as_of: float) -> None:
+    labels = Labels(strict=False)
+    labels.begin_turn(100.0)
+    asked = ToolCall("call", "read_file", {"path": "x"})
+    label = labels.label(TOOLS["read_file"], asked, ToolResult("text", as_of=as_of), step=1, at=101.0)
+    assert label is None or with_label("text", label, "read_file").endswith("]\ntext")
+
+
+async def test_a_name_of_a_file_cannot_end_the_line_of_the_label(bench: Bench) -> None:
+    odd = "a]\nb.txt"
+    (bench.context.workspace.root / odd).write_text("one\n")
+    reader, asked = behind(TOOLS["read_file"]), ToolCall("call", "read_file", {"path": odd})
+    await bench.call(reader, path=odd)
+    await edit(bench, "one", "two", odd)
+    result = await reader.run(bench.context, reader.parse(asked.input))
+    label = bench.labels.label(reader, asked, result, step=3, at=3.0)
+    assert label is not None
+    assert with_label("text", label, "read_file").count("\n") == 1
+
+
+async def test_the_output_of_a_command_that_ended_before_the_turn_says_of_when_it_is(tmp_path: Path) -> None:
+    script = (
+        calls(call("bash", command="echo 3 tests failed", background=True))
+        + says("It runs.")
+        + calls(call("read_background", id="b1"))
+        + says("Three failed.")
+    )
+    async with stage(tmp_path, script) as here:
+        ended = asyncio.Event()
+        here.agent.conversation.observe(lambda event: ended.set() if isinstance(event, CommandEnded) else None)
+        assert (await here.turn("run the tests")).of(ResultLabelled) == []
+        await asyncio.wait_for(ended.wait(), 20)
+        here.clock.time += 60
+        turn = await here.turn("what failed?")
+        (labelled,) = turn.of(ResultLabelled)
+        assert (labelled.tool, labelled.label) == ("read_background", FreshnessLabel.UNVERIFIED)
+        assert turn.results[-1]["content"].startswith("[NOT VERIFIED: ")

@@ -1,0 +1,56 @@
+"""The events as a page."""
+
+import re
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+import harness.events
+from harness.events import Event, name_of
+from harness.events.field_texts import FieldText, field_texts, value_texts
+from harness.events.reference_page import as_markdown
+
+PAGE = Path(__file__).parents[2] / "docs" / "events.md"
+CLASSES = [value for name in harness.events.__all__ if isinstance(value := getattr(harness.events, name), type)]
+
+
+def test_the_page_in_the_documentation_is_the_one_of_the_classes() -> None:
+    remedy = "run: python -m harness.events.reference_page > docs/events.md"
+    assert PAGE.read_text(encoding="utf-8").rstrip() == as_markdown().rstrip(), remedy
+
+
+def test_every_name_of_the_room_that_is_no_function_stands_on_it() -> None:
+    functions = {"decode", "encode", "key_of", "name_of", "part_key"}
+    told = set(re.findall(r"^### (\w+)$|^- `(\w+) = ", as_markdown(), re.MULTILINE))
+    assert set(harness.events.__all__) - functions - {"Event"} <= {name for pair in told for name in pair}
+
+
+@pytest.mark.parametrize(
+    "cls", [cls for cls in CLASSES if cls is not Event and cls is not dict], ids=lambda cls: cls.__name__
+)
+def test_a_class_stands_on_it_once_with_all_its_fields_or_values(cls: type) -> None:
+    [text] = re.findall(rf"^### {cls.__name__}\n(.*?)(?=^#|\Z)", as_markdown(), re.MULTILINE | re.DOTALL)
+    told = re.findall(r"^- `(\w+)", text, re.MULTILINE)
+    if issubclass(cls, Enum):
+        assert told == [member.name for member in cls]
+    elif is_dataclass(cls):
+        assert told == [field.name for field in fields(cls)]
+    if issubclass(cls, Event):
+        assert f"Type `{name_of(cls)}`" in text
+        assert ("transient." in text) == cls.transient
+
+
+def test_the_text_below_a_field_belongs_to_it() -> None:
+    texts = {field.name: field for field in field_texts(harness.events.RetryScheduled)}
+    assert texts["retry_at"].text.startswith("Unix time at which it goes out")
+    assert texts["status"] == FieldText("status", "status: int | None", "")
+
+
+def test_a_class_variable_is_no_field() -> None:
+    assert [field.name for field in field_texts(harness.events.TextDelta)] == ["text"]
+
+
+def test_a_name_of_a_module_has_its_text() -> None:
+    assert FieldText("Json", "Json = dict[str, Any]", "A JSON object.") in value_texts("harness.events.messages")

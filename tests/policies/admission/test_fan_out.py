@@ -1,0 +1,121 @@
+"""Many subagents are started only with a yes, against a naive count of those that were agreed on."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import ceil, log2
+
+import pytest
+
+from harness.policies.admission.fan_out import Agreement, Mode, Ruling
+
+MODES: tuple[Mode, ...] = ("ask", "allow", "refuse")
+WANTED = (1, 2, 3, 5)
+MOST = 8
+
+
+@dataclass
+class Ledger:
+    """The naive count: the subagents that may start, by their numbers, and the totals that were declined."""
+
+    free: int
+    may: set[int] = field(default_factory=set)
+    declined: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.may = set(range(1, self.free + 1))
+
+    def ruling(self, mode: Mode, numbers: set[int]) -> Ruling:
+        """What becomes of the subagents with these numbers."""
+        if mode == "allow" or numbers <= self.may:
+            return Ruling.START
+        if mode == "refuse":
+            return Ruling.REFUSED
+        return Ruling.REFUSED_BEFORE if any(max(numbers) >= one for one in self.declined) else Ruling.ASK
+
+    def answer(self, numbers: set[int], *, yes: bool) -> None:
+        """Note an answer of the user."""
+        if yes:
+            twice = min(2 * len(self.may), MOST)
+            self.may = set(range(1, max(*numbers, len(self.may), twice) + 1))
+        else:
+            self.declined.append(max(numbers))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model wants in one reply, and what the user answers if asked."""
+
+    wanted: int
+    yes: bool
+    after_a_prompt: bool
+
+
+REPLIES = tuple(itertools.starmap(Reply, itertools.product(WANTED, (True, False), (True, False))))
+
+
+def sessions() -> Iterator[tuple[Mode, int, tuple[Reply, ...]]]:
+    """Every session of three replies."""
+    for mode, free in itertools.product(MODES, range(5)):
+        for replies in itertools.product(REPLIES, repeat=3):
+            yield mode, free, replies
+
+
+def test_every_session_of_three_replies_is_ruled_as_the_naive_count_says() -> None:
+    rulings = set[Ruling]()
+    for mode, free, replies in sessions():
+        agreement, ledger, started = Agreement(free), Ledger(free), 0
+        for reply in replies:
+            if reply.after_a_prompt:
+                agreement = agreement.at_a_prompt()
+                ledger.declined.clear()
+            wanted = min(reply.wanted, MOST - started)
+            if wanted == 0:
+                break
+            numbers = set(range(started + 1, started + wanted + 1))
+            ruling = agreement.ruling(mode, started, wanted)
+            assert ruling is ledger.ruling(mode, numbers), (mode, free, replies)
+            rulings.add(ruling)
+            if ruling is Ruling.ASK:
+                agreement = (
+                    agreement.after_yes(started, wanted, MOST) if reply.yes else agreement.after_no(started, wanted)
+                )
+                ledger.answer(numbers, yes=reply.yes)
+            started += wanted * (ruling is Ruling.START or (ruling is Ruling.ASK and reply.yes))
+            assert mode == "allow" or started <= agreement.agreed  # nobody starts that is not agreed on
+    assert rulings == set(Ruling)
+
+
+@pytest.mark.parametrize("free", [1, 2, 10])
+@pytest.mark.parametrize("most", [10, 100, 1_000])
+@pytest.mark.parametrize("wanted", [1, 3, 40])
+def test_a_session_that_starts_all_it_may_asks_few_questions(free: int, most: int, wanted: int) -> None:
+    agreement, started, questions = Agreement(free), 0, 0
+    while started < most:
+        now = min(wanted, most - started)
+        if agreement.ruling("ask", started, now) is Ruling.ASK:
+            questions += 1
+            agreement = agreement.after_yes(started, now, most)
+        assert agreement.ruling("ask", started, now) is Ruling.START
+        started += now
+    assert questions <= ceil(log2(most / free)) + 1
+
+
+def test_a_yes_to_forty_holds_for_forty_and_the_next_one_for_eighty() -> None:
+    agreement = Agreement(10)
+    assert agreement.ruling("ask", 0, 10) is Ruling.START
+    assert agreement.ruling("ask", 0, 40) is Ruling.ASK
+    agreement = agreement.after_yes(0, 40, 100)
+    assert agreement == Agreement(40)
+    assert agreement.ruling("ask", 40, 1) is Ruling.ASK
+    assert agreement.after_yes(40, 1, 100) == Agreement(80)
+    assert agreement.after_yes(40, 1, 60) == Agreement(60)
+
+
+def test_a_no_holds_for_as_many_until_the_next_prompt_and_not_for_fewer() -> None:
+    agreement = Agreement(10).after_no(0, 40)
+    assert agreement.ruling("ask", 0, 40) is Ruling.REFUSED_BEFORE
+    assert agreement.ruling("ask", 5, 36) is Ruling.REFUSED_BEFORE
+    assert agreement.ruling("ask", 0, 20) is Ruling.ASK
+    assert agreement.ruling("ask", 0, 10) is Ruling.START
+    assert agreement.at_a_prompt().ruling("ask", 0, 40) is Ruling.ASK

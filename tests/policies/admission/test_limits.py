@@ -1,0 +1,47 @@
+"""The numbers of the gate."""
+
+from typing import Any
+
+import pytest
+
+from harness.policies.admission.limits import GateLimits
+
+
+def test_the_numbers_are_those_of_the_plan() -> None:
+    limits = GateLimits()
+    assert (limits.max_concurrent, limits.max_queue_size, limits.watch_cap) == (5, 20, 50)
+    assert (limits.breaker.threshold, limits.breaker.pauses) == (5, (60.0, 120.0, 240.0, 300.0))
+
+
+def test_none_is_a_number() -> None:
+    limits = GateLimits(max_concurrent=0, max_queue_size=0, watch_cap=0)
+    assert (limits.max_concurrent, limits.max_queue_size, limits.watch_cap, limits.reserved) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_concurrent", -1),
+        ("max_concurrent", True),
+        ("max_concurrent", 2.5),
+        ("max_queue_size", -1),
+        ("max_queue_size", "20"),
+        ("watch_cap", -1),
+        ("reserved_percent", 0),
+        ("reserved_percent", 101),
+        ("failures_in_a_row", 0),
+        ("pause_s", 0.0),
+        ("pause_s", float("nan")),
+        ("pause_s", 301.0),
+        ("longest_pause_s", float("inf")),
+        ("sweep_every_s", 0.0),
+    ],
+)
+def test_a_number_that_cannot_be_is_named(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=name):
+        GateLimits(**{name: value})
+
+
+def test_a_pause_that_does_not_grow_is_one_pause() -> None:
+    assert GateLimits(pause_s=10.0, longest_pause_s=10.0).breaker.pauses == (10.0,)
+    assert GateLimits(pause_s=10.0, longest_pause_s=35.0).breaker.pauses == (10.0, 20.0, 35.0)

@@ -1,0 +1,275 @@
+"""The gate beside the oracle, after everything that can happen in any order (D1-D4, D7-D10)."""
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from harness.events import (
+    BreakerState,
+    ConversationBreakerChanged,
+    DropReason,
+    Ending,
+    Event,
+    GateLimitsSet,
+    RemovalReason,
+    WorkAdmitted,
+    WorkDropped,
+    WorkQueued,
+    WorkRefused,
+    WorkReleased,
+    WorkReplaced,
+)
+from harness.policies.admission.decisions import Drop, Start, Ticket, Wait
+from harness.policies.admission.gate import Gate, Sizes
+from harness.policies.admission.limits import GateLimits
+from tests.policies.admission.oracle import Oracle
+from tests.whole import WHOLE
+
+KEYS = [f"talk-{number}" for number in range(7)]
+keys = st.sampled_from(KEYS)
+numbers = st.builds(
+    GateLimits,
+    max_concurrent=st.integers(0, 3),
+    max_queue_size=st.integers(0, 4),
+    watch_cap=st.integers(0, 6),
+    reserved_percent=st.sampled_from([1, 20, 50, 100]),
+    failures_in_a_row=st.integers(1, 3),
+)
+
+
+class GateBesideOracle(RuleBasedStateMachine):
+    """Does the same to both and compares them after each thing done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.fates: dict[int, str] = {}
+        """Of each piece of work, by what was published."""
+        self.refused = 0
+        self.told_rests: dict[str, float | None] = {}
+
+    @initialize(limits=numbers)
+    def begins(self, limits: GateLimits) -> None:
+        self.gate: Gate[int] = Gate(limits)
+        self.oracle = Oracle(limits)
+        self.lowered = False
+        self.payloads = 0
+        self.newest: dict[str, int] = {}
+        """The payload that is to be worked on next, by conversation."""
+        for key in KEYS[:4]:
+            self.opens(key)
+
+    # ── what happens ────────────────────────────────────────────────────────────────────────────
+
+    @rule(key=keys)
+    def opens(self, key: str) -> None:
+        assert self.gate.open(key, self.now) == self.oracle.open(key)
+
+    @rule(key=keys, times=st.integers(1, 3))
+    def follow_ups(self, key: str, times: int) -> None:
+        for _ in range(times):
+            self._asks(key)
+
+    @rule(drawn=st.permutations(KEYS))
+    def everybody_at_once(self, drawn: list[str]) -> None:
+        for key in drawn:
+            self._asks(key)
+
+    @precondition(lambda self: self.gate.running)
+    @rule(at=st.integers(0, 9), ending=st.sampled_from([*Ending, Ending.FAILED]))
+    def finishes(self, at: int, ending: Ending) -> None:
+        ticket = self.gate.running[at % len(self.gate.running)]
+        starts = self.gate.release(ticket, ending, self.now)
+        self._started(starts, lambda: self.oracle.finish(ticket.number, ending.value))
+        assert self.gate.release(ticket, ending, self.now) == ()
+
+    @rule(key=keys, times=st.integers(1, 4))
+    def fails_again_and_again(self, key: str, times: int) -> None:
+        for _ in range(times):
+            self._asks(key)
+            for ticket in [one for one in self.gate.running if one.key == key]:
+                starts = self.gate.release(ticket, Ending.FAILED, self.now)
+                self._started(starts, lambda number=ticket.number: self.oracle.finish(number, "failed"))
+
+    @rule(key=keys)
+    def ends(self, key: str) -> None:
+        self.gate.end(key)
+        self.oracle.end(key)
+
+    @rule(key=keys)
+    def wants_no_more(self, key: str) -> None:
+        self.gate.withdraw(key)
+        self.oracle.withdraw(key)
+
+    @rule(existing=st.sets(keys, min_size=4))
+    def sweeps(self, existing: set[str]) -> None:
+        for key in self.gate.sweep(existing, self.now):
+            assert key not in existing
+            self.oracle.end(key)
+        assert set(self.oracle.talks) <= existing
+
+    @rule(seconds=st.sampled_from([0.5, 59.5, 60.0, 240.0]))
+    def time_goes_by(self, seconds: float) -> None:
+        self.now += seconds
+        self.oracle.now = self.now
+
+    @rule()
+    def asks_again(self) -> None:
+        dropped = self.gate.counts.dropped
+        for key in self.gate.due_again(self.now):
+            self._asks(key)
+        assert self.gate.counts.dropped == dropped  # what comes again puts nobody out
+
+    @rule()
+    def scans(self) -> None:
+        assert list(self.gate.scan()) == self.oracle.scan()
+
+    @rule(limits=numbers)
+    def hot_change(self, limits: GateLimits) -> None:
+        self.lowered = len(self.gate.running) > limits.max_concurrent
+        starts = self.gate.configure(limits, self.now)
+        self._started(starts, lambda: self.oracle.set(limits))
+
+    @precondition(lambda self: self.gate.counts.accepted > 12)
+    @rule(sure=st.integers(0, 9))
+    def closes(self, sure: int) -> None:
+        """Seldom, because little happens after it."""
+        if sure == 0:
+            self.gate.close()
+            self.oracle.close()
+
+    # ── what must hold ──────────────────────────────────────────────────────────────────────────
+
+    @invariant()
+    def the_gate_is_where_the_oracle_is(self) -> None:
+        running = sorted((work["key"], work["number"]) for work in self.oracle.of("running"))
+        assert sorted((ticket.key, ticket.number) for ticket in self.gate.running) == running
+        assert list(self.gate.queued) == [work["key"] for work in self.oracle.line()]
+        assert list(self.gate.dirty) == self.oracle.marked
+        assert list(self.gate.due_again(self.now)) == ([] if self.gate.closed else self.oracle.again())
+        for key, talk in self.oracle.talks.items():
+            breaker = self.gate.breaker(key)
+            assert (breaker.failures, breaker.openings, breaker.due) == (
+                talk["failures"],
+                talk["rests"],
+                talk["until"],
+            ), key
+
+    @invariant()
+    def no_more_is_in_flight_than_may_be(self) -> None:
+        self.lowered = self.lowered and len(self.gate.running) > self.gate.limits.max_concurrent
+        assert self.lowered or len(self.gate.running) <= self.gate.limits.max_concurrent
+        assert len(self.gate.queued) <= self.gate.limits.max_queue_size
+        in_flight = [ticket.key for ticket in self.gate.running]
+        assert len(in_flight) == len(set(in_flight))
+
+    @invariant()
+    def no_slot_is_free_while_something_waits_that_could_start(self) -> None:
+        able = set(self.gate.queued) - {ticket.key for ticket in self.gate.running}
+        assert not able or len(self.gate.running) >= self.gate.limits.max_concurrent
+
+    @invariant()
+    def nothing_vanishes(self) -> None:
+        assert self.gate.counts.balanced
+        for event in self.gate.news():
+            self._told(event)
+        counts, fates = self.gate.counts, Counter(self.fates.values())
+        assert counts.accepted == len(self.oracle.works) == sum(fates.values())
+        for name in ("done", "running", "queued", "replaced", "dropped"):
+            assert getattr(counts, name) == fates[name] == len(self.oracle.of(name.replace("queued", "waiting")))
+        assert {
+            key: until for key, until in self.told_rests.items() if until is not None and key in self.oracle.talks
+        } == {key: talk["until"] for key, talk in self.oracle.talks.items() if talk["until"] is not None}
+
+    @invariant()
+    def nothing_is_kept_of_what_is_not_known(self) -> None:
+        known = set(self.oracle.talks)
+        assert {*self.gate.queued, *self.gate.dirty, *self.gate.resting} <= known
+        sizes = self.gate.sizes()
+        assert (sizes.conversations, sizes.watched) == (len(known), len(known))
+        assert sizes.troubled == sum(talk["failures"] > 0 for talk in self.oracle.talks.values())
+        due = self.gate.next_due(self.now)
+        assert (due is None) == (not known)
+
+    def teardown(self) -> None:
+        """Whatever happened: once all have ended and all work is over, nothing is left (D10)."""
+        if not hasattr(self, "gate"):
+            return
+        for key in KEYS:
+            self.gate.end(key)
+        for ticket in self.gate.running:
+            assert self.gate.release(ticket, Ending.FAILED, self.now) == ()
+        assert self.gate.sizes() == Sizes(0, 0, 0, 0, 0, 0)
+        assert self.gate.counts.balanced
+
+    # ── both ────────────────────────────────────────────────────────────────────────────────────
+
+    def _asks(self, key: str) -> None:
+        self.payloads += 1
+        before, full = self.gate.queued, len(self.gate.queued) >= self.gate.limits.max_queue_size
+        answer = self.gate.ask(key, self.payloads, self.now)
+        fate = self.oracle.ask(key)
+        self.newest[key] = self.payloads
+        match answer:
+            case Start(Ticket(asked, _), work):
+                assert (fate, asked, work) == ("running", key, self.payloads)
+            case Wait(_, None):
+                assert fate == "waiting"
+                assert self.gate.queued == (*before[full:], key)
+            case Wait():
+                assert (fate, self.gate.queued) == ("waiting", before)  # de-dup comes before dropping (D2)
+            case Drop(_, reason):
+                assert fate == "dropped"
+                assert (reason is DropReason.PAUSED) == self.oracle.rests(key)
+            case _:
+                assert fate == "refused"
+                self.refused += 1
+
+    def _started(self, starts: tuple[Start[int], ...], happens: Any) -> None:
+        before = {work["number"] for work in self.oracle.of("running")}
+        happens()
+        expected = {work["number"] for work in self.oracle.of("running")} - before
+        assert [start.ticket.number for start in starts] == [
+            work["number"]
+            for work in sorted(self.oracle.works, key=lambda work: work["place"])
+            if work["number"] in expected
+        ]
+        for start in starts:
+            assert start.work == self.newest[start.ticket.key]  # the newest payload wins (D2)
+
+    def _told(self, event: Event) -> None:
+        match event:
+            case WorkAdmitted():
+                assert self.fates.get(event.number, "queued") == "queued"
+                self.fates[event.number] = "running"
+            case WorkQueued():
+                self.fates[event.number] = "queued"
+            case WorkReplaced():
+                assert self.fates[event.replaced] == "queued"
+                self.fates |= {event.number: "queued", event.replaced: "replaced"}
+            case WorkDropped():
+                assert self.fates.get(event.number, "queued") == "queued"
+                assert event.dirty == (event.reason in (DropReason.QUEUE_FULL, DropReason.PAUSED))
+                self.fates[event.number] = "dropped"
+            case WorkReleased():
+                assert self.fates[event.number] == "running"
+                self.fates[event.number] = "done"
+            case WorkRefused():
+                self.refused -= 1
+                assert self.refused >= 0
+            case ConversationBreakerChanged():
+                assert (event.until is not None) == (event.after is BreakerState.OPEN)
+                self.told_rests[event.key] = event.until
+            case GateLimitsSet():
+                assert event.max_concurrent == self.gate.limits.max_concurrent
+            case _:
+                if (key := getattr(event, "key", None)) is not None:
+                    assert event.why in RemovalReason  # type: ignore[attr-defined]
+                    self.told_rests.pop(key, None)
+
+
+TestGate = GateBesideOracle.TestCase
+TestGate.settings = settings(max_examples=1_000 if WHOLE else 40, stateful_step_count=40, deadline=None)

@@ -1,0 +1,116 @@
+"""Which conversations are looked at in a scan (D8), with the unfairness that was measured on seed 003."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.events import Event, WatchListFull
+from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.watch_list import WatchList
+from tests.whole import WHOLE
+
+
+def watching(limits: GateLimits, told: list[Event] | None = None) -> WatchList:
+    return WatchList(limits.watch_cap, limits.reserved, (told if told is not None else []).append)
+
+
+def test_ten_quiet_ones_beside_fifty_busy_ones_are_all_looked_at_half_the_time() -> None:
+    watch_list = watching(GateLimits())
+    for number in range(60):
+        watch_list.add(f"busy {number}" if number < 50 else f"quiet {number}", 0.0)
+    seen: Counter[str] = Counter()
+    for scan in range(500):
+        for number in range(50):
+            watch_list.active(f"busy {number}", scan * 50.0 + number)
+        seen.update(watch_list.scan())
+    assert len(seen) == 60
+    assert min(seen.values()) >= 250
+    assert set(seen) >= {f"quiet {number}" for number in range(50, 60)}
+
+
+def test_the_newest_activity_comes_first() -> None:
+    watch_list = watching(GateLimits())
+    for at, key in enumerate("abcd"):
+        watch_list.add(key, at)
+    watch_list.active("b", 9.0)
+    watch_list.active("d", 1.0)  # older than what is known
+    assert watch_list.scan() == ("b", "d", "c", "a")
+
+
+def test_of_equal_activity_the_longest_unwatched_comes_first() -> None:
+    watch_list = watching(GateLimits(watch_cap=1, reserved_percent=1))
+    for key in "abc":
+        watch_list.add(key, 0.0)
+    assert [watch_list.scan() for _ in range(4)] == [("a",), ("b",), ("c",), ("a",)]
+
+
+def test_no_places_means_that_none_is_looked_at() -> None:
+    watch_list = watching(GateLimits(watch_cap=0))
+    watch_list.add("a", 0.0)
+    assert watch_list.scan() == ()
+
+
+def test_that_there_are_too_many_is_said_once_until_there_are_fewer() -> None:
+    told: list[Event] = []
+    watch_list = watching(GateLimits(watch_cap=2), told)
+    for key in "abc":
+        watch_list.add(key, 0.0)
+    watch_list.scan()
+    watch_list.scan()
+    assert told == [WatchListFull(3, 2, 1)]
+    watch_list.remove("a")
+    watch_list.scan()
+    watch_list.add("d", 0.0)
+    watch_list.scan()
+    assert told == [WatchListFull(3, 2, 1)] * 2
+
+
+def test_activity_of_one_that_was_removed_does_not_bring_it_back() -> None:
+    watch_list = watching(GateLimits())
+    watch_list.add("a", 0.0)
+    watch_list.remove("a")
+    watch_list.active("a", 1.0)
+    assert len(watch_list) == 0
+
+
+@pytest.mark.parametrize(("cap", "reserved"), [(0, 0), (1, 1), (4, 1), (5, 1), (6, 2), (35, 7), (50, 10)])
+def test_a_fifth_of_the_places_is_reserved_and_at_least_one(cap: int, reserved: int) -> None:
+    assert GateLimits(watch_cap=cap).reserved == reserved
+
+
+@settings(max_examples=1_000 if WHOLE else 60, deadline=None)
+@given(
+    cap=st.integers(1, 8),
+    percent=st.sampled_from([1, 20, 50, 100]),
+    happens=st.lists(
+        st.tuples(st.sampled_from(["active", "scan", "scan", "add", "remove"]), st.integers(0, 24)), max_size=150
+    ),
+)
+def test_nobody_waits_longer_than_the_bound(cap: int, percent: int, happens: list[tuple[str, int]]) -> None:
+    limits = GateLimits(watch_cap=cap, reserved_percent=percent)
+    watch_list = watching(limits)
+    waits: dict[str, int] = {}
+    bound: dict[str, int] = {}
+    """In scans, from when a conversation was looked at last: those that came after it do not count."""
+    for at, (what, number) in enumerate(happens):
+        key = f"talk {number}"
+        match what:
+            case "active":
+                watch_list.active(key, at)
+            case "remove":
+                watch_list.remove(key)
+                waits.pop(key, None)
+            case "add" if key not in waits:
+                watch_list.add(key, at)
+                waits[key] = 0
+                bound[key] = -(-len(waits) // limits.reserved)
+            case "scan":
+                chosen = watch_list.scan()
+                assert len(chosen) == len(set(chosen)) == min(cap, len(waits))
+                for one in waits:
+                    waits[one] += 1
+                    assert waits[one] <= bound[one]
+                    if one in chosen:
+                        waits[one], bound[one] = 0, -(-len(waits) // limits.reserved)

@@ -1,0 +1,327 @@
+"""Tools that fail from one cause: when that is seen, who is probed when, and what is told (A15-A17)."""
+
+import pytest
+
+from harness.events import (
+    BreakerChanged,
+    BreakerCommand,
+    BreakerState,
+    CascadeChanged,
+    CascadeMode,
+    CascadePhase,
+    ChangeReason,
+    Dispatch,
+    DispatchLimits,
+    DispatchReason,
+    Failure,
+    FailureCategory,
+    ItemStatus,
+    PlanItem,
+    Score,
+)
+from harness.policies.breakers.board import Board
+from harness.policies.breakers.capabilities import Alternative, Capability, CapabilityMap
+from harness.policies.breakers.decisions import Finish
+
+TOOLS = ["a", "b", "c", "d", "e", "f"]
+NET = Failure(FailureCategory.TRANSPORT, "refused", "transport: connection refused")
+DISK = Failure(FailureCategory.SYSTEM, "full", "system: no space left")
+BARE = Failure(FailureCategory.CRASHED, "error")
+RUNS = (Dispatch.CALL, Dispatch.PROBE)
+SYSTEMIC, RECOVERING, SUSPECTED, OVER = (
+    CascadePhase.SYSTEMIC,
+    CascadePhase.RECOVERING,
+    CascadePhase.SUSPECTED,
+    CascadePhase.OVER,
+)
+
+
+class Game:
+    """A board on which one failure opens a tool, and what it tells about cascades."""
+
+    def __init__(self, **limits: object) -> None:
+        self.board = Board(TOOLS, limits=DispatchLimits(**{"threshold": 1, "budget": 99, **limits}))  # type: ignore[arg-type]
+        self.told: list[CascadeChanged] = []
+
+    def step(self, number: int) -> "Game":
+        self.board.begin_step(number)
+        return self
+
+    def call(self, tool: str, result: Finish | Failure = Finish.OK) -> DispatchReason:
+        """Ask for a tool, let it end like this if it runs, and say why it was decided so."""
+        decision = self.board.decide(tool)
+        if decision.dispatch in RUNS:
+            self.board.record(decision.ticket, result)
+        self.told += [event for event in self.board.news() if isinstance(event, CascadeChanged)]
+        return decision.reason
+
+    def fall(self, *tools: str, why: Failure = NET) -> "Game":
+        for tool in tools:
+            self.call(tool, why)
+        return self
+
+    @property
+    def phases(self) -> list[tuple[CascadePhase, tuple[str, ...], int | None]]:
+        return [(event.phase, event.tools, event.probe_at) for event in self.told]
+
+    def open(self) -> set[str]:
+        return {tool for tool in TOOLS if self.board.breaker(tool).state is not BreakerState.CLOSED}
+
+
+def sick() -> Game:
+    """Three tools that fell in step 1; their canary may go from step 4 on."""
+    return Game().step(1).fall("a", "b", "c")
+
+
+# ── when it is seen ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_second_opening_is_a_suspicion_and_the_third_makes_a_group() -> None:
+    game = sick()
+    assert game.told == [
+        CascadeChanged("transport: connection refused", SUSPECTED, ("a", "b"), "the network", 1),
+        CascadeChanged("transport: connection refused", SYSTEMIC, ("a", "b", "c"), "the network", 1, 4),
+    ]
+    assert game.board.consumed == 1
+    assert game.call("d") is DispatchReason.HEALTHY  # others may go on, with care
+    assert game.board.decide("d").caution
+
+
+def test_other_causes_and_unknown_ones_do_not_count() -> None:
+    game = Game().step(1).fall("a", "b").fall("c", why=DISK).fall("d", why=BARE).fall("e", why=BARE)
+    assert game.phases == [(SUSPECTED, ("a", "b"), None)]
+    assert game.board.consumed == 4  # the network once, the disk once, and each unknown cause
+
+
+@pytest.mark.parametrize(("last", "seen"), [(11, True), (12, False)])
+def test_what_lies_outside_the_window_does_not_count(last: int, seen: bool) -> None:
+    game = Game(probe_distance=20).step(1).fall("a").step(5).fall("b").step(last).fall("c")
+    assert bool(game.board.cascades) is seen
+
+
+@pytest.mark.parametrize("ending", ["closed", "reset", "tripped", "other cause"])
+def test_a_tool_that_is_well_again_or_went_its_own_way_does_not_count(ending: str) -> None:
+    game = Game().step(1).fall("a", "b").step(4)
+    match ending:
+        case "closed":
+            game.call("a")
+        case "reset":
+            game.board.command(BreakerCommand.RESET, "a")
+        case "tripped":
+            game.board.command(BreakerCommand.TRIP, "a")
+        case _:
+            game.call("a", DISK)
+    game.fall("c")
+    assert game.board.cascades == ()
+    assert [phase for phase, *_ in game.phases] == [SUSPECTED, SUSPECTED]  # anew, of b and c
+
+
+def test_a_suspicion_names_only_what_lies_within_the_window() -> None:
+    game = Game(probe_distance=20).step(1).fall("a").step(12).fall("b").step(13).fall("c")
+    assert game.phases == [(SUSPECTED, ("b", "c"), None)]
+
+
+def test_a_failed_probe_is_an_opening_too() -> None:
+    game = Game(window=2).step(1).fall("a").step(4).fall("a").fall("b", "c")
+    assert [group.members for group in game.board.cascades] == [{"a", "b", "c"}]
+
+
+def test_scores_from_before_are_forgotten_when_a_group_forms() -> None:
+    game = Game().step(1).fall("a", "b")
+    game.board.score("d", Score.UNAVAILABLE)
+    assert game.call("d") is DispatchReason.UNAVAILABLE
+    game.fall("c")
+    assert game.call("d") is DispatchReason.HEALTHY
+
+
+def test_there_may_be_two_groups_and_what_happens_to_one_is_nothing_to_the_other() -> None:
+    game = sick().step(2).fall("d", "e", "f", why=DISK)
+    assert {group.signature: group.due for group in game.board.cascades} == {NET.signature: 4, DISK.signature: 5}
+    assert game.board.consumed == 2
+    assert game.step(4).call("a") is DispatchReason.CANARY
+    assert game.call("d") is DispatchReason.SYSTEMIC
+    assert {group.signature: group.phase for group in game.board.cascades} == {
+        NET.signature: RECOVERING,
+        DISK.signature: SYSTEMIC,
+    }
+
+
+# ── the canary ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_until_the_canary_is_due_all_members_are_skipped() -> None:
+    game = sick().step(3)
+    assert [game.call(tool) for tool in ("a", "b", "c")] == [DispatchReason.SYSTEMIC] * 3
+
+
+def test_while_a_canary_is_out_there_is_no_other() -> None:
+    game = sick().step(4)
+    canary = game.board.decide("b")
+    assert canary.reason is DispatchReason.CANARY
+    assert [game.call(tool) for tool in ("a", "b", "c")] == [
+        DispatchReason.SYSTEMIC,
+        DispatchReason.PROBE_OUT,
+        DispatchReason.SYSTEMIC,
+    ]
+    game.board.record(canary.ticket, Finish.OK)
+    assert game.board.cascades[0].members == {"a", "c"}
+
+
+def test_a_canary_that_fails_in_whatever_way_makes_the_group_wait_longer() -> None:
+    game = sick().step(4)
+    assert game.call("a", DISK) is DispatchReason.CANARY
+    assert game.phases[-1] == (SYSTEMIC, ("a", "b", "c"), 10)
+    assert game.step(9).call("b") is DispatchReason.SYSTEMIC
+    assert game.step(10).call("b", NET) is DispatchReason.CANARY
+    assert game.phases[-1] == (SYSTEMIC, ("a", "b", "c"), 22)
+    assert game.board.consumed == 2  # the network, and the disk that the first canary met
+
+
+def test_a_canary_that_never_comes_back_is_followed_by_another_at_once() -> None:
+    game = sick().step(4)
+    assert game.board.decide("a").reason is DispatchReason.CANARY
+    assert game.step(6).call("b") is DispatchReason.SYSTEMIC
+    assert game.step(7).call("b") is DispatchReason.CANARY
+
+
+@pytest.mark.parametrize("finish", [Finish.CANCELLED, Finish.DENIED, Finish.INVALID])
+def test_a_canary_that_was_not_run_is_given_to_the_next(finish: Finish) -> None:
+    game = sick().step(4)
+    assert game.call("a", finish) is DispatchReason.CANARY
+    assert game.call("b") is DispatchReason.CANARY
+
+
+# ── coming back ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_members_come_back_one_in_each_step() -> None:
+    game = sick().step(4)
+    assert game.call("a") is DispatchReason.CANARY
+    assert game.call("b") is DispatchReason.RECOVERING
+    assert "b" in game.open()  # not in the step of the canary
+    game.step(5)
+    assert game.call("b") is DispatchReason.RECOVERING
+    assert game.call("c") is DispatchReason.RECOVERING
+    assert game.open() == {"c"}
+    game.step(6).call("c")
+    assert game.open() == set()
+    assert game.phases[2:] == [(RECOVERING, ("b", "c"), None), (RECOVERING, ("c",), None), (OVER, (), None)]
+
+
+def test_while_a_member_is_being_probed_no_other_is() -> None:
+    game = sick().step(4)
+    game.call("a")
+    game.step(5)
+    probe = game.board.decide("b")
+    assert (probe.dispatch, probe.reason) == (Dispatch.PROBE, DispatchReason.RECOVERING)
+    game.step(6)
+    decision = game.board.decide("c")
+    assert (decision.dispatch, decision.reason) == (Dispatch.SKIP, DispatchReason.RECOVERING)
+
+
+def test_a_member_that_meets_the_old_cause_makes_all_wait_again() -> None:
+    game = sick().step(4)
+    game.call("a")
+    game.step(5).call("b", NET)
+    assert game.phases[-1] == (SYSTEMIC, ("b", "c"), 11)
+    assert game.step(10).call("c") is DispatchReason.SYSTEMIC
+    assert game.step(11).call("c") is DispatchReason.CANARY
+    assert game.call("a") is DispatchReason.HEALTHY
+
+
+def test_a_member_that_meets_another_cause_goes_its_own_way() -> None:
+    game = sick().step(4)
+    game.call("a")
+    game.step(5).call("b", DISK)
+    assert game.phases[-1] == (RECOVERING, ("c",), None)
+    assert game.step(7).call("b") is DispatchReason.OPEN
+    assert game.step(8).call("b") is DispatchReason.PROBE_DUE
+
+
+def test_a_tool_that_falls_of_the_same_cause_joins_and_ends_a_recovery() -> None:
+    game = sick().step(2).fall("d")
+    assert game.phases[-1] == (SYSTEMIC, ("a", "b", "c", "d"), 4)
+    game.step(4).call("a")
+    game.fall("a")
+    assert game.phases[-1] == (SYSTEMIC, ("a", "b", "c", "d"), 10)
+
+
+@pytest.mark.parametrize("command", [BreakerCommand.TRIP, BreakerCommand.ISOLATE, BreakerCommand.RESET])
+def test_a_tool_that_a_person_moves_leaves_its_group(command: BreakerCommand) -> None:
+    game = sick()
+    for tool in ("a", "b", "c"):
+        game.board.command(command, tool)
+    assert game.board.cascades == ()
+    changed = [event for event in game.board.news() if isinstance(event, BreakerChanged)]
+    assert {event.detail for event in changed} == {"by hand"}
+
+
+def test_a_group_that_lives_on_costs_one_failure_in_the_next_turn_as_well() -> None:
+    game = sick().step(4)
+    game.board.begin_cycle()
+    assert game.board.consumed == 0
+    for step in (4, 10, 22):
+        game.step(step).call("a", NET)
+    assert game.board.consumed == 1
+
+
+# ── with a person's word ────────────────────────────────────────────────────────────────────────
+
+
+def test_a_confirmation_is_meant_for_groups_that_wait_and_ends_with_the_canary() -> None:
+    game = Game(cascade=CascadeMode.CONFIRM).step(1).fall("a", "b", "c")
+    assert game.phases[-1] == (SYSTEMIC, ("a", "b", "c"), None)
+    assert game.step(9).call("a") is DispatchReason.UNCONFIRMED
+    game.board.command(BreakerCommand.CONFIRM)
+    assert game.call("a", NET) is DispatchReason.CANARY
+    assert game.step(30).call("a") is DispatchReason.UNCONFIRMED
+    game.board.command(BreakerCommand.CONFIRM)
+    game.call("b")
+    recovering = game.board.cascades
+    game.board.command(BreakerCommand.CONFIRM)
+    assert game.board.cascades == recovering
+
+
+# ── what hangs together with it ─────────────────────────────────────────────────────────────────
+
+
+def test_by_hand_a_breaker_opens_now_and_is_probed_as_after_a_failure() -> None:
+    game = Game().step(5)
+    game.board.command(BreakerCommand.TRIP, "a")
+    breaker = game.board.breaker("a")
+    assert (breaker.opened, breaker.due, breaker.openings, breaker.why) == (5, 8, 1, ChangeReason.TRIPPED)
+    game.board.command(BreakerCommand.ISOLATE, "b")
+    isolated = game.board.breaker("b")
+    assert (isolated.opened, isolated.due, isolated.isolated) == (5, None, True)
+    game.board.command(BreakerCommand.RELEASE, "b")
+    assert game.board.breaker("b").due == 5
+    game.board.command(BreakerCommand.RELEASE, "a")  # it was not isolated
+    assert game.board.breaker("a") == breaker
+    game.board.command(BreakerCommand.RESET, "a")
+    closed = game.board.breaker("a")
+    assert (closed.state, closed.due, closed.openings, closed.generation) == (BreakerState.CLOSED, None, 0, 2)
+
+
+def test_a_board_that_was_saved_knows_what_is_open_and_what_can_take_its_place() -> None:
+    capabilities = CapabilityMap(
+        [
+            Capability("a", "x", "y", (Alternative("b", "use b"),)),
+            Capability("b", "x", "y", (Alternative("c", "use c"),)),
+            Capability("c", "x", "y"),
+        ]
+    )
+    board = Board(["a", "b", "c"], capabilities, DispatchLimits(threshold=1))
+    board.begin_step(1)
+    board.plan([PlanItem("one", ItemStatus.PENDING, ("a",))])
+    board.record(board.decide("a").ticket, BARE)
+    again = Board.restored(board.saved(), capabilities)
+    skip = again.decide("a")
+    assert (skip.dispatch, skip.reason) == (Dispatch.SKIP, DispatchReason.OPEN)
+    assert again.scope.kept == board.items
+    for tool in ("b", "c"):
+        again.command(BreakerCommand.ISOLATE, tool)
+    assert again.decide("a").reason is DispatchReason.NOTHING_LEFT
+    again.begin_step(4)
+    assert again.decide("a").dispatch is Dispatch.PROBE
+    again.begin_step(7)
+    assert again.breaker("a").why is ChangeReason.PROBE_LOST

@@ -1,0 +1,166 @@
+"""How long a tool waits for what it depends on (A18): pauses along a chain do not add up."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.events import (
+    BreakerCommand,
+    BreakerState,
+    Dispatch,
+    DispatchLimits,
+    DispatchReason,
+    Failure,
+    FailureCategory,
+)
+from harness.policies.breakers.board import Board
+from harness.policies.breakers.capabilities import Capability, CapabilityMap
+from harness.policies.breakers.decisions import Finish
+
+LONGEST = 20
+"""Steps, from the opening of any tool to its probe."""
+TOOLS = [f"tool_{number}" for number in range(8)]
+places = st.integers(0, len(TOOLS) - 1)
+distances = st.integers(1, 40)
+"""From an opening to the probe; also such as are longer than any wait may be."""
+
+chains = st.integers(2, len(TOOLS)).map(lambda length: [(place, place + 1) for place in range(length - 1)])
+circles = st.integers(1, len(TOOLS)).map(lambda length: [(place, (place + 1) % length) for place in range(length)])
+graphs = st.lists(st.tuples(places, places), max_size=20)
+edges = st.one_of(chains, circles, graphs)
+"""Which tool needs which, by their places."""
+
+
+def board_of(needs: list[tuple[int, int]], distance: int) -> Board:
+    """A board in step 1, on which one failure opens a tool."""
+    capabilities = CapabilityMap(
+        Capability(tool, "x", "y", (), tuple(TOOLS[other] for one, other in needs if one == place))
+        for place, tool in enumerate(TOOLS)
+    )
+    board = Board(TOOLS, capabilities, DispatchLimits(threshold=1, budget=9_999, probe_distance=distance))
+    board.begin_step(1)
+    return board
+
+
+def fails(board: Board, tool: str) -> Dispatch:
+    """Ask for it; if it may run, it fails, and from no cause that another has."""
+    decision = board.decide(tool)
+    if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
+        board.record(decision.ticket, Failure(FailureCategory.CRASHED, "it failed", f"of {tool}"))
+    return decision.dispatch
+
+
+@settings(max_examples=40)
+@given(needs=edges, distance=distances, first=st.lists(st.integers(1, 30), min_size=8, max_size=8))
+def test_whatever_depends_on_what_no_probe_waits_longer_than_twenty_steps(
+    needs: list[tuple[int, int]], distance: int, first: list[int]
+) -> None:
+    """All tools stay sick and are asked for in every step, each from a step of its own on."""
+    board = board_of(needs, distance)
+    ran: dict[str, int] = {}
+    for step in range(1, 55):
+        if step > 1:
+            board.begin_step(step)
+        for tool, when in zip(TOOLS, first, strict=True):
+            if step < when:
+                continue
+            if fails(board, tool) is not Dispatch.SKIP:
+                assert step - ran.get(tool, step) <= LONGEST
+                ran[tool] = step
+            assert step - ran[tool] < LONGEST  # it is skipped for less than that
+    assert set(ran) == set(TOOLS)
+
+
+@settings(max_examples=40)
+@given(needs=edges, distance=distances, lost=st.sets(st.sampled_from(TOOLS)))
+def test_probes_that_get_lost_make_nobody_wait_longer(
+    needs: list[tuple[int, int]], distance: int, lost: set[str]
+) -> None:
+    board = board_of(needs, distance)
+    for tool in TOOLS:
+        fails(board, tool)
+    ran = dict.fromkeys(TOOLS, 1)
+    for step in range(2, 50):
+        board.begin_step(step)
+        for tool in TOOLS:
+            dispatch = board.decide(tool).dispatch if tool in lost else fails(board, tool)
+            if dispatch is Dispatch.PROBE:
+                ran[tool] = step
+            assert step - ran[tool] <= LONGEST
+
+
+@settings(max_examples=40)
+@given(needs=edges, distance=distances)
+def test_all_of_a_graph_that_is_well_again_is_closed_within_twenty_steps(
+    needs: list[tuple[int, int]], distance: int
+) -> None:
+    board = board_of(needs, distance)
+    for tool in TOOLS:
+        fails(board, tool)
+    for step in range(2, 2 + LONGEST):
+        board.begin_step(step)
+        for tool in TOOLS:
+            decision = board.decide(tool)
+            if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
+                board.record(decision.ticket, Finish.OK)
+    assert {board.breaker(tool).state for tool in TOOLS} == {BreakerState.CLOSED}
+
+
+@settings(max_examples=40)
+@given(needs=edges, distance=distances)
+def test_nothing_is_probed_before_its_own_time(needs: list[tuple[int, int]], distance: int) -> None:
+    board = board_of(needs, distance)
+    for tool in TOOLS:
+        fails(board, tool)
+    for step in range(2, min(1 + distance, 1 + LONGEST)):
+        board.begin_step(step)
+        assert {board.decide(tool).dispatch for tool in TOOLS} == {Dispatch.SKIP}
+
+
+@pytest.mark.parametrize("asked_first", [0, 1])
+def test_what_a_tool_depends_on_is_probed_with_it_or_before_it(asked_first: int) -> None:
+    board = board_of([(0, 1)], distance=3)
+    fails(board, TOOLS[0])
+    board.begin_step(3)
+    fails(board, TOOLS[1])
+    board.begin_step(4)
+    assert board.decide(TOOLS[0]).reason is DispatchReason.DEPENDENCY
+    board.begin_step(6)
+    assert board.decide(TOOLS[asked_first]).dispatch is Dispatch.PROBE
+
+
+def test_a_tool_waits_for_the_far_end_of_its_chain_though_what_is_between_works() -> None:
+    board = board_of([(0, 1), (1, 2)], distance=3)
+    fails(board, TOOLS[0])
+    board.begin_step(3)
+    fails(board, TOOLS[2])
+    board.begin_step(5)
+    assert board.decide(TOOLS[0]).reason is DispatchReason.DEPENDENCY
+
+
+def test_a_tool_does_not_wait_for_one_that_a_person_switched_off() -> None:
+    board = board_of([(0, 1)], distance=3)
+    fails(board, TOOLS[0])
+    board.begin_step(3)
+    fails(board, TOOLS[1])
+    board.command(BreakerCommand.ISOLATE, TOOLS[1])
+    board.begin_step(4)
+    assert board.decide(TOOLS[0]).dispatch is Dispatch.PROBE
+
+
+def test_twenty_steps_are_enough_though_what_a_tool_needs_fails_again_and_again() -> None:
+    board = board_of([(0, 1)], distance=8)
+    fails(board, TOOLS[0])
+    board.begin_step(5)
+    fails(board, TOOLS[1])
+    waits = {}
+    for step in range(6, 25):
+        board.begin_step(step)
+        fails(board, TOOLS[1])  # each time before the one that needs it
+        decision = board.decide(TOOLS[0])
+        waits[step] = decision.reason
+        if decision.dispatch is Dispatch.PROBE:
+            break
+    assert step == 1 + LONGEST
+    assert waits[8] is DispatchReason.OPEN
+    assert waits[9] is waits[20] is DispatchReason.DEPENDENCY

@@ -1,0 +1,172 @@
+"""How soon a tool that works again is called again, and what adversaries cannot do (resilience 5.A)."""
+
+from collections.abc import Callable, Iterator
+from itertools import cycle
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.events import (
+    BreakerCommand,
+    BreakerState,
+    CascadeMode,
+    CascadePhase,
+    Dispatch,
+    DispatchLimits,
+    DispatchReason,
+    Failure,
+    FailureCategory,
+)
+from harness.policies.breakers.board import Board
+from harness.policies.breakers.cascade import LONGEST
+from harness.policies.breakers.decisions import Finish
+
+REFUSED = Failure(FailureCategory.TRANSPORT, "connection refused", "transport: connection refused")
+BARE = Failure(FailureCategory.CRASHED, "error", "")
+RUNS = (Dispatch.CALL, Dispatch.PROBE)
+ENDLESS = DispatchLimits(budget=1_000_000)
+
+
+def failure(signature: str) -> Failure:
+    """A failure of this cause."""
+    return Failure(FailureCategory.TRANSPORT, signature, signature)
+
+
+def request(board: Board, tool: str, result: Finish | Failure, at: float = 0.0) -> Dispatch:
+    """Ask for a tool; if it may run, this is what comes of it."""
+    decision = board.decide(tool)
+    if decision.dispatch in RUNS:
+        board.record(decision.ticket, result, at)
+    return decision.dispatch
+
+
+def opened(*tools: str, why: Failure = REFUSED, limits: DispatchLimits = ENDLESS) -> Board:
+    """A board in step 1 on which these tools have just opened."""
+    board = Board([*tools, "other"], limits=limits)
+    board.begin_step(1)
+    for tool in tools:
+        for _ in range(limits.threshold):
+            request(board, tool, why)
+    return board
+
+
+@given(sick=st.integers(1, 40))
+def test_a_tool_that_is_well_again_is_closed_within_three_steps(sick: int) -> None:
+    board = opened("grep", why=BARE)
+    for step in range(2, 2 + sick):
+        board.begin_step(step)
+        request(board, "grep", BARE)
+    for step in range(2 + sick, 2 + sick + 4):
+        board.begin_step(step)
+        request(board, "grep", Finish.OK)
+    assert board.breaker("grep").state is BreakerState.CLOSED
+
+
+@given(sick=st.integers(1, 120), members=st.integers(3, 8))
+def test_a_group_that_is_well_again_is_closed_within_twenty_steps_and_one_for_each_member(
+    sick: int, members: int
+) -> None:
+    tools = [f"tool_{number}" for number in range(members)]
+    board = opened(*tools)
+    for step in range(2, 2 + sick):
+        board.begin_step(step)
+        for tool in tools:
+            request(board, tool, REFUSED)
+    for step in range(2 + sick, 2 + sick + LONGEST + members):
+        board.begin_step(step)
+        for tool in tools:
+            request(board, tool, Finish.OK)
+    assert {board.breaker(tool).state for tool in tools} == {BreakerState.CLOSED}
+    assert board.cascades == ()
+
+
+def test_canaries_of_a_group_that_stays_sick_go_after_3_6_12_20_and_20_steps() -> None:
+    tools = ("fetch", "search", "upload")
+    board = opened(*tools)
+    probes = []
+    for step in range(2, 90):
+        board.begin_step(step)
+        for tool in tools:
+            if request(board, tool, REFUSED) is Dispatch.PROBE:
+                probes.append(step)
+    assert probes == [4, 10, 22, 42, 62, 82]
+
+
+def test_without_a_confirmation_there_is_no_canary_and_with_one_it_goes_at_once() -> None:
+    tools = ("fetch", "search", "upload")
+    board = opened(*tools, limits=DispatchLimits(budget=9_999, cascade=CascadeMode.CONFIRM))
+    for step in range(2, 60):
+        board.begin_step(step)
+        assert {board.decide(tool).reason for tool in tools} == {DispatchReason.UNCONFIRMED}
+    board.command(BreakerCommand.CONFIRM)
+    assert request(board, "fetch", REFUSED) is Dispatch.PROBE
+    board.begin_step(61)
+    assert board.decide("fetch").reason is DispatchReason.UNCONFIRMED
+    board.command(BreakerCommand.CONFIRM)
+    assert request(board, "search", Finish.OK) is Dispatch.PROBE
+    assert board.cascades[0].phase is CascadePhase.RECOVERING
+
+
+def test_a_flapping_tool_never_opens_and_the_budget_pauses_at_five() -> None:
+    board = Board(["flapping"])
+    board.begin_step(1)
+    results: Iterator[Finish | Failure] = cycle((BARE, BARE, Finish.OK))
+    dispatches = [request(board, "flapping", next(results)) for _ in range(9)]
+    assert dispatches == [Dispatch.CALL] * 7 + [Dispatch.PAUSE] * 2
+    assert board.consumed == 5
+
+
+def test_shuffled_signatures_hide_the_cause_but_not_the_cost() -> None:
+    tools = [f"tool_{number}" for number in range(4)]
+    board = Board(tools)
+    board.begin_step(1)
+    for number in range(12):
+        request(board, tools[number % 4], failure(f"cause {number}"))
+    assert board.cascades == ()
+    assert board.exhausted
+    assert board.consumed == 5
+
+
+def test_ten_tools_that_fail_with_a_bare_error_have_no_cause_in_common() -> None:
+    tools = [f"tool_{number}" for number in range(10)]
+    board = opened(*tools, why=BARE)
+    assert board.cascades == ()
+    assert board.consumed == 30
+    assert all(board.breaker(tool).state is BreakerState.OPEN for tool in tools)
+
+
+def test_probes_that_never_come_back_leave_no_tool_half_open() -> None:
+    board = opened("grep", why=BARE)
+    probes = []
+    for step in range(2, 40):
+        board.begin_step(step)
+        if board.decide("grep").dispatch is Dispatch.PROBE:  # and nobody ever hears of it
+            probes.append(step)
+    assert probes == list(range(4, 40, 3))
+    assert board.consumed == 3  # nothing was charged for them
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=30, max_size=30))
+def test_a_clock_that_jumps_decides_nothing(moments: list[float]) -> None:
+    def played(moment: Callable[[int], float]) -> list[Dispatch]:
+        board = Board(["grep"], limits=ENDLESS)
+        found = []
+        for step in range(30):
+            board.begin_step(step)
+            found.append(request(board, "grep", BARE if step % 5 else Finish.OK, moment(step)))
+        return found
+
+    assert played(lambda step: moments[step]) == played(float)
+
+
+def test_a_thousand_tools() -> None:
+    tools = [f"tool_{number}" for number in range(1_000)]
+    board = opened(*tools)
+    (group,) = board.cascades
+    assert len(group.members) == 1_000
+    assert board.consumed == 1
+    for step, tool in enumerate(tools[:50], 4):
+        board.begin_step(step)
+        assert request(board, tool, Finish.OK) is Dispatch.PROBE
+    assert sum(board.breaker(tool).state is BreakerState.CLOSED for tool in tools) == 50
+    assert (len(board.budget.log), board.budget.not_logged) == (200, 2_800)

@@ -1,0 +1,367 @@
+"""The board beside the oracle, after everything that can happen in any order (A1-A29)."""
+
+import os
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
+
+from harness.events import (
+    BreakerChanged,
+    BreakerCommand,
+    BreakerState,
+    CascadeChanged,
+    CascadeMode,
+    CascadePhase,
+    Dispatch,
+    DispatchLimits,
+    DispatchReason,
+    Event,
+    Failure,
+    FailureCategory,
+    FailureCharged,
+    ItemStatus,
+    LateResult,
+    PlanItem,
+    Rank,
+    Score,
+    Severity,
+)
+from harness.policies.breakers.board import Board, BoardState
+from harness.policies.breakers.capabilities import Alternative, Capability, CapabilityMap
+from harness.policies.breakers.decisions import Decision, Finish, Result, Skip, Ticket
+from tests.policies.breakers.oracle import Oracle, World
+from tests.whole import WHOLE
+
+EXAMPLES = int(os.environ.get("HARNESS_TEST_BREAKER_EXAMPLES", "700" if WHOLE else "100"))
+"""Of each of the three machines."""
+
+TOOLS = ["bash", "edit", "grep", "read", "fetch"]
+NOWHERE = "nowhere"
+"""A tool that the agent does not have."""
+ALTERNATIVES = {"grep": ["bash", "read"], "read": ["bash"], "edit": ["bash"], "fetch": ["bash"], "bash": ["grep"]}
+DEPENDS_ON = {"fetch": ["bash"], "edit": ["read"], "read": ["grep"], "grep": ["read", NOWHERE]}
+CAPABILITIES = CapabilityMap(
+    Capability(
+        tool,
+        "x",
+        "by hand",
+        tuple(Alternative(other, "so", "much", Severity.LOW) for other in ALTERNATIVES.get(tool, [])),
+        tuple(DEPENDS_ON.get(tool, [])),
+    )
+    for tool in TOOLS
+)
+FINISHES = {finish.value: finish for finish in Finish}
+FAILURES = [
+    Failure(FailureCategory.TRANSPORT, "it failed", signature)
+    for signature in ("", "transport: refused", "system: full")
+]
+RUNS = (Dispatch.CALL, Dispatch.PROBE)
+ORDERS: list[Callable[[list[Any]], list[Any]]] = [
+    lambda results: results,
+    lambda results: results[::-1],
+    lambda results: results[1:] + results[:1],
+    lambda results: results[::2] + results[1::2],
+]
+"""In which the calls of one reply may come back."""
+
+tools = st.sampled_from(TOOLS)
+outcomes = st.sampled_from([*FAILURES, *FINISHES])
+answers = st.sampled_from(list(product(TOOLS, [*FAILURES, *FAILURES, *FINISHES])))
+"""A tool, and what comes of calling it; failures more often."""
+
+
+def limits_of(**values: Any) -> st.SearchStrategy[DispatchLimits]:
+    """Numbers for a board, small ones among them."""
+    small = {
+        "threshold": st.integers(1, 4),
+        "budget": st.integers(1, 12),
+        "probe_distance": st.integers(1, 5),
+        "lease": st.integers(1, 4),
+        "window": st.integers(1, 12),
+        "score_lasts": st.integers(1, 4),
+        "cascade": st.sampled_from(CascadeMode),
+    }
+    return st.builds(DispatchLimits, **(small | {name: st.just(value) for name, value in values.items()}))
+
+
+class BoardBesideOracle(RuleBasedStateMachine):
+    """Does the same to both and compares them after each thing done."""
+
+    numbers: st.SearchStrategy[DispatchLimits] = limits_of()
+    out = Bundle("out")
+    """Calls that were let through and have not come back: number of the request, and its ticket."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.board = Board(TOOLS, CAPABILITIES)
+        self.oracle = Oracle(TOOLS, ALTERNATIVES, DEPENDS_ON)
+        self.requests = 0
+        self.paused = False
+        self.done: list[Callable[[Board], object]] = []
+        self.saves: list[tuple[int, BoardState]] = [(0, self.board.saved())]
+        """Each with how much had been done by then."""
+        self.told = dict.fromkeys(TOOLS, (BreakerState.CLOSED, 0, 0))
+        """State, failures and generation, by what was published."""
+        self.told_charges: list[tuple[str, str]] = []
+        self.told_groups: dict[str, CascadeChanged] = {}
+        self.told_suspected: set[str] = set()
+        self.told_late = 0
+
+    @initialize(data=st.data())
+    def begins(self, data: st.DataObject) -> None:
+        self._configured(data.draw(self.numbers))
+
+    # ── what happens ────────────────────────────────────────────────────────────────────────────
+
+    @rule(steps=st.integers(1, 7))
+    def tick(self, steps: int) -> None:
+        for number in range(self.board.step + 1, self.board.step + steps + 1):
+            self._step(number)
+
+    @rule(steps=st.integers(2, 30))
+    def leap(self, steps: int) -> None:
+        """Steps of which the board hears nothing."""
+        self._step(self.board.step + steps)
+
+    @rule(target=out, tool=st.sampled_from([*TOOLS, NOWHERE]))
+    def request(self, tool: str) -> Any:
+        """Whose outcome comes later, or never."""
+        return multiple(*self._asked(tool))
+
+    @rule(answer=answers, times=st.integers(1, 4))
+    def answered_at_once(self, answer: tuple[str, Any], times: int) -> None:
+        """A tool is called some times, and the same comes of it each time."""
+        tool, what = answer
+        for _ in range(times):
+            called = self._asked(tool)
+            if not called:
+                break
+            for call in called:
+                self._answered(*call, what)
+
+    @rule(failure=st.sampled_from(FAILURES), names=st.permutations(TOOLS), many=st.integers(2, len(TOOLS)))
+    def several_fail(self, failure: Failure, names: list[str], many: int) -> None:
+        """As often as it takes to open each."""
+        for name in names[:many]:
+            self.answered_at_once((name, failure), 4)
+
+    @rule(call=out, outcome=outcomes)
+    def comes_back(self, call: tuple[int, Ticket], outcome: Any) -> None:
+        """One of the calls that are out, in time, late, or a second time."""
+        self._answered(*call, outcome)
+
+    @rule(drawn=st.lists(answers, min_size=2, max_size=6), order=st.sampled_from(ORDERS))
+    def batch(self, drawn: list[tuple[str, Any]], order: Callable[[list[Any]], list[Any]]) -> None:
+        """Calls side by side: whichever ends first, their order in the reply counts (A29)."""
+        called = [(call, what) for tool, what in drawn for call in self._asked(tool)]
+        results: list[tuple[int, Ticket, Result, float]] = [
+            (place, ticket, self._result(what), 0.0) for place, ((_, ticket), what) in enumerate(called)
+        ]
+        self._does(lambda board: board.record_batch(order(results)))
+        for (number, _), what in called:
+            self.oracle.happens("result", number, what)
+
+    @rule()
+    def cycle(self) -> None:
+        self._does(Board.begin_cycle)
+        self.oracle.happens("cycle")
+        self.paused = False
+        self.told_charges = []
+
+    @rule()
+    def save(self) -> None:
+        self.saves.append((len(self.done), self.board.saved()))
+
+    @rule()
+    def resume(self) -> None:
+        """The state is saved and read again (A26)."""
+        self.board = Board.restored(self.board.saved(), CAPABILITIES)
+        self.cycle()
+
+    @rule(command=st.sampled_from(BreakerCommand), tool=tools)
+    def command(self, command: BreakerCommand, tool: str) -> None:
+        self._does(lambda board: board.command(command, tool))
+        self.oracle.happens("command", command.value, tool)
+
+    @rule()
+    def reset_all(self) -> None:
+        self._does(lambda board: board.command(BreakerCommand.RESET))
+        self.oracle.happens("command", "reset", "")
+
+    @rule(tool=tools, score=st.sampled_from(Score))
+    def score(self, tool: str, score: Score) -> None:
+        self._does(lambda board: board.score(tool, score))
+        self.oracle.happens("score", tool, score.value)
+
+    @rule(
+        items=st.lists(
+            st.tuples(st.sampled_from(ItemStatus), st.lists(st.sampled_from([*TOOLS, NOWHERE]), max_size=2).map(tuple)),
+            max_size=3,
+        )
+    )
+    def plan(self, items: list[tuple[ItemStatus, tuple[str, ...]]]) -> None:
+        declared = [PlanItem(str(at), status, needs) for at, (status, needs) in enumerate(items)]
+        self._does(lambda board: board.plan(declared))
+        self.oracle.happens("plan", [(status.value, needs) for status, needs in items])
+
+    @precondition(lambda self: self.requests > 3)
+    @rule(data=st.data())
+    def hot_change(self, data: st.DataObject) -> None:
+        self._configured(data.draw(self.numbers))
+
+    # ── what must hold ──────────────────────────────────────────────────────────────────────────
+
+    @invariant()
+    def the_board_is_where_the_oracle_is(self) -> None:
+        world = self.oracle.world()
+        for name in TOOLS:
+            breaker, expected = self.board.breaker(name), world.tools[name]
+            assert (breaker.state.value, breaker.failures, breaker.generation, breaker.due) == (
+                expected["state"],
+                expected["failures"],
+                expected["generation"],
+                expected["due"],
+            ), name
+            if breaker.state is BreakerState.HALF_OPEN:
+                assert breaker.lease_until > self.board.step  # never stuck (A8)
+        assert (self.board.consumed, self.board.exhausted) == (self.oracle.consumed(world), world.exhausted)
+        groups = {group.signature: (group.phase.value, group.members) for group in self.board.cascades}
+        assert groups == {
+            signature: (group["phase"], frozenset(group["members"])) for signature, group in world.groups.items()
+        }
+        for group in self.board.cascades:
+            if group.phase is CascadePhase.SYSTEMIC:
+                assert group.due == world.groups[group.signature]["due"]
+        log = [(one.failure.signature, one.tool) for one in self.board.budget.log]
+        assert log == world.charges[-200:]
+        assert len(log) + self.board.budget.not_logged == len(world.charges)
+        self._what_was_published_is_so(world)
+
+    def teardown(self) -> None:
+        """From wherever it was saved, what was done since leads to the same state (A1, A26)."""
+        for at, state in (self.saves[0], *self.saves[-2:]):
+            board = Board.restored(state, CAPABILITIES)
+            for act in self.done[at:]:
+                act(board)
+            assert board.saved() == self.board.saved()
+
+    def _what_was_published_is_so(self, world: World) -> None:
+        for event in self.board.news():
+            self._told(event)
+        for name in TOOLS:
+            breaker = self.board.breaker(name)
+            assert self.told[name] == (breaker.state, breaker.failures, breaker.generation)
+        assert self.told_charges == world.charges
+        assert self.told_suspected == world.suspected
+        assert self.told_late == world.late
+        assert {signature: event.phase.value for signature, event in self.told_groups.items()} == {
+            signature: group["phase"] for signature, group in world.groups.items()
+        }
+
+    def _told(self, event: Event) -> None:
+        match event:
+            case BreakerChanged():
+                state, _, generation = self.told[event.key]
+                assert event.before is state
+                assert event.generation - generation in (0, 1)  # each change is published, and none falls (A9)
+                assert event.generation > generation or event.after is state
+                self.told[event.key] = event.after, event.failures, event.generation
+            case FailureCharged():
+                self.told_charges.append((event.failure.signature, event.tool))
+                assert event.cost in (0, 1)
+            case LateResult():
+                self.told_late += 1
+            case CascadeChanged(phase=CascadePhase.SUSPECTED):
+                self.told_suspected.add(event.signature)
+                assert len(event.tools) == 2
+            case CascadeChanged(phase=CascadePhase.OVER):
+                del self.told_groups[event.signature]
+            case CascadeChanged():
+                self.told_groups[event.signature] = event
+
+    # ── both ────────────────────────────────────────────────────────────────────────────────────
+
+    def _does(self, act: Callable[[Board], object]) -> Any:
+        self.done.append(act)
+        return act(self.board)
+
+    def _configured(self, limits: DispatchLimits) -> None:
+        self._does(lambda board: board.configure(limits))
+        self.oracle.happens("limits", limits)
+        self.paused = self.paused and self.board.exhausted
+
+    def _step(self, number: int) -> None:
+        self._does(lambda board: board.begin_step(number))
+        self.oracle.happens("step", number)
+
+    def _asked(self, tool: str) -> list[tuple[int, Ticket]]:
+        """Ask both; the call, if it is let through."""
+        probe_at = {row.tool: row.probe_at for row in self.board.rows()}.get(tool)
+        decision: Decision = self._does(lambda board: board.decide(tool))
+        self.oracle.happens("ask", tool)
+        world = self.oracle.world()
+        expected = world.asked[-1]
+        assert (decision.dispatch.value, decision.reason.value) == (expected["dispatch"], expected["reason"])
+        assert decision.ticket == Ticket(tool, expected["generation"], decision.dispatch)
+        assert decision.caution == self.oracle.caution(world)
+        self.requests += 1
+        if isinstance(decision, Skip):
+            self._ways_round(decision, world)
+        if decision.dispatch is Dispatch.PROBE:
+            assert probe_at is not None
+            assert probe_at <= self.board.step  # the table had said so
+        elif decision.reason in (DispatchReason.OPEN, DispatchReason.DEPENDENCY):
+            assert probe_at is not None
+            assert probe_at > self.board.step
+        group = self.board.group_of(tool) if tool in TOOLS else None
+        if group and decision.dispatch is Dispatch.PROBE:  # and nobody else of it is being probed (A16, A17)
+            states = [self.board.breaker(name).state for name in group.members]
+            assert states.count(BreakerState.HALF_OPEN) == 1
+        if decision.dispatch is Dispatch.PAUSE and self.board.exhausted:
+            self.paused = True
+        if decision.dispatch not in RUNS:
+            return []
+        assert not self.paused  # nothing runs after the budget was used up (A12)
+        return [(self.requests - 1, decision.ticket)]
+
+    def _ways_round(self, skip: Skip, world: World) -> None:
+        """The last two go through no tool, the others through one that would be called (A20)."""
+        assert [route.rank for route in skip.routes[-2:]] == [Rank.MANUAL, Rank.SCOPE]
+        through = {route.tool for route in skip.routes[:-2]}
+        assert all(self.oracle.viable(world, tool) for tool in through)
+        direct = {
+            tool for tool in self.oracle.alternatives.get(skip.ticket.tool, []) if self.oracle.viable(world, tool)
+        }
+        assert direct <= through
+
+    def _answered(self, number: int, ticket: Ticket, what: Any) -> None:
+        self._does(lambda board: board.record(ticket, self._result(what)))
+        self.oracle.happens("result", number, what)
+
+    def _result(self, what: Any) -> Result:
+        return FINISHES[what] if isinstance(what, str) else what
+
+
+class WithTheDefaults(BoardBesideOracle):
+    """The numbers of the seed."""
+
+    numbers = st.just(DispatchLimits())
+
+
+class WithALargeBudget(BoardBesideOracle):
+    """Cascades live long."""
+
+    numbers = limits_of(budget=10_000, threshold=1)
+
+
+PROFILE = settings(max_examples=EXAMPLES, stateful_step_count=16, deadline=None)
+for machine in (BoardBesideOracle, WithTheDefaults, WithALargeBudget):
+    machine.TestCase.settings = PROFILE
+
+TestAnyNumbers = BoardBesideOracle.TestCase
+TestTheDefaults = WithTheDefaults.TestCase
+TestALargeBudget = WithALargeBudget.TestCase

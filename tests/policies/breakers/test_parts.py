@@ -1,0 +1,150 @@
+"""Parts of a tool, such as the programs of bash: each has a breaker of its own, and the tool keeps its own."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.events import (
+    BreakerCommand,
+    BreakerState,
+    Dispatch,
+    DispatchLimits,
+    DispatchReason,
+    Failure,
+    FailureCategory,
+    LateResult,
+)
+from harness.policies.breakers.board import MOST_PARTS, Board
+from harness.policies.breakers.decisions import Finish, Skip
+
+CLOSED, OPEN = BreakerState.CLOSED, BreakerState.OPEN
+MISSING = Failure(FailureCategory.CANNOT_START, "exit 127 (command not found)", "cannot_start: not found")
+SHELL = Failure(FailureCategory.SYSTEM, "fork: no more processes", "system: no more processes")
+
+
+def run(board: Board, *programs: str, fails: str | None = None, shell: bool = False) -> Dispatch:
+    """Call bash with these programs, in a step of its own."""
+    board.begin_step(board.step + 1)
+    decision = board.decide("bash", programs)
+    if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
+        failure = SHELL if shell else replace(MISSING, part=fails) if fails else None
+        board.record(decision.ticket, failure or Finish.OK, 1.0)
+    return decision.dispatch
+
+
+def test_three_missing_programs_leave_the_shell_alone() -> None:
+    board = Board(["bash"])
+    for name in ("foo", "python2", "rgx"):
+        run(board, name, fails=name)
+    assert board.breaker("bash").state is CLOSED
+    assert [(row.tool, row.failures) for row in board.rows()] == [
+        ("bash", 0),
+        ("bash:foo", 1),
+        ("bash:python2", 1),
+        ("bash:rgx", 1),
+    ]
+    assert run(board, "ls") is Dispatch.CALL
+    assert board.consumed == 3  # that each of them is missing is no cause in common
+
+
+def test_a_program_that_keeps_failing_is_skipped_and_others_are_not() -> None:
+    board = Board(["bash"])
+    for _ in range(3):
+        run(board, "npm", fails="npm")
+    assert run(board, "make") is Dispatch.CALL
+    decision = board.decide("bash", ("make", "npm"))
+    assert isinstance(decision, Skip)
+    assert (decision.ticket.tool, decision.reason) == ("bash:npm", DispatchReason.OPEN)
+    assert decision.routes[0].tool == "bash"
+    assert decision.routes[0].method == "reach the same end without npm, or call it by another name"
+    assert run(board, "npm") is Dispatch.SKIP
+    assert run(board, "npm") is Dispatch.PROBE
+    assert board.breaker("bash:npm").state is CLOSED
+    assert [row.tool for row in board.rows()] == ["bash"]
+
+
+def test_a_shell_that_fails_is_charged_itself_and_keeps_every_program_from_running() -> None:
+    board = Board(["bash"])
+    for program in ("ls", "npm", "make"):
+        run(board, program, shell=True)
+    assert board.breaker("bash").state is OPEN
+    assert run(board, "cat") is Dispatch.SKIP
+
+
+def test_a_program_that_fails_says_that_the_shell_works() -> None:
+    board = Board(["bash"])
+    for _ in range(3):
+        run(board, "ls", shell=True)
+    board.begin_step(6)
+    assert run(board, "npm", fails="npm") is Dispatch.PROBE
+    assert board.breaker("bash").state is CLOSED
+    assert board.breaker("bash:npm").failures == 1
+
+
+def test_a_success_ends_the_row_of_failures_of_all_that_the_call_used() -> None:
+    board = Board(["bash"])
+    for _ in range(2):
+        run(board, "npm", fails="npm")
+    run(board, "cat", "npm")
+    assert board.breaker("bash:npm").failures == 0
+
+
+def test_of_two_calls_at_once_the_second_failure_is_late() -> None:
+    board = Board(["bash"], limits=DispatchLimits(threshold=1))
+    first, second = board.decide("bash", ("npm",)), board.decide("bash", ("npm",))
+    for decision in (first, second):
+        board.record(decision.ticket, replace(MISSING, part="npm"))
+    assert [event for event in board.news() if isinstance(event, LateResult)] == [LateResult("bash:npm", 1, 1)]
+    assert board.consumed == 1
+
+
+@pytest.mark.parametrize("command", [BreakerCommand.TRIP, BreakerCommand.ISOLATE])
+def test_a_person_can_move_the_breaker_of_a_part_that_never_failed(command: BreakerCommand) -> None:
+    board = Board(["bash"])
+    board.command(command, "bash:npm")
+    assert run(board, "npm") is Dispatch.SKIP
+    assert run(board, "ls") is Dispatch.CALL
+    board.command(BreakerCommand.RESET)
+    assert run(board, "npm") is Dispatch.CALL
+    for unknown in ("nowhere", "nowhere:npm", "bash:", ":npm"):
+        with pytest.raises(ValueError, match="there is no tool called"):
+            board.command(command, unknown)
+
+
+def test_only_so_many_parts_are_kept_and_those_that_are_held_stay() -> None:
+    board = Board(["bash"], limits=DispatchLimits(budget=10_000))
+    board.command(BreakerCommand.ISOLATE, "bash:first")
+    for number in range(3 * MOST_PARTS):
+        run(board, f"p{number}", fails=f"p{number}")
+    assert len(board.rows()) == 1 + MOST_PARTS
+    assert run(board, "first") is Dispatch.SKIP
+    assert Board.restored(board.saved()).rows() == board.rows()
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["npm", "make", "rgx"]), st.booleans()), max_size=40)
+
+
+@given(STEPS, st.integers(1, 3), st.integers(1, 6))
+def test_the_parts_of_a_tool_fare_as_tools_of_their_own_would(
+    steps: list[tuple[str, bool]], threshold: int, budget: int
+) -> None:
+    limits = DispatchLimits(threshold=threshold, budget=budget)
+    parts, tools = Board(["bash"], limits=limits), Board(["npm", "make", "rgx"], limits=limits)
+    for number, (name, fails) in enumerate(steps, 1):
+        for board in (parts, tools):
+            board.begin_step(number)
+        one, other = parts.decide("bash", (name,)), tools.decide(name)
+        assert (one.dispatch, one.caution) == (other.dispatch, other.caution)
+        if one.dispatch is Dispatch.SKIP:
+            assert one.reason == other.reason
+        if one.dispatch in (Dispatch.CALL, Dispatch.PROBE):
+            failure = replace(MISSING, signature=f"cannot_start: {name}")
+            parts.record(one.ticket, replace(failure, part=name) if fails else Finish.OK)
+            tools.record(other.ticket, failure if fails else Finish.OK)
+        assert parts.consumed == tools.consumed
+        for row in parts.rows()[1:]:
+            alone = tools.breaker(row.tool.removeprefix("bash:"))
+            assert (row.state, row.failures) == (alone.state, alone.failures)
+    assert parts.breaker("bash").state is CLOSED

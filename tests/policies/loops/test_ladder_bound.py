@@ -1,0 +1,134 @@
+"""However stubborn the agent, the ladder ends, and it ends in time (B20, B25)."""
+
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.events import ErrorClass, Intervened, Rung
+from harness.policies.loops.ladder import Abilities
+from harness.policies.loops.orchestrator import Orchestrator
+from harness.policies.loops.policy import QUOTAS, EscapePolicy
+from tests.policies.loops.ignoring import Driver, observed, rungs
+
+abilities = st.builds(
+    Abilities,
+    retry=st.booleans(),
+    explore=st.sampled_from([(), ("north",)]),
+    substitute=st.sampled_from(["", "grep"]),
+    rollback=st.booleans(),
+    breaker=st.booleans(),
+    human=st.booleans(),
+)
+policies = st.builds(EscapePolicy, **{name: st.integers(0, 3) for name in QUOTAS.values()})
+
+
+def promised(policy: EscapePolicy, able: Abilities, error: ErrorClass | None) -> int:
+    """The sum of the quotas of what can be done."""
+    retries = (
+        {ErrorClass.TRANSIENT: policy.retries, ErrorClass.UNKNOWN: min(1, policy.retries)}.get(error, 0) if error else 0
+    )
+    rest = [rung for rung in QUOTAS if rung is not Rung.RETRY and able.applies(rung)]
+    return retries * able.retry + sum(policy.quota(rung) for rung in rest)
+
+
+@given(
+    policy=policies,
+    able=abilities,
+    period=st.integers(1, 5),
+    error=st.none() | st.sampled_from(ErrorClass),
+    data=st.data(),
+)
+def test_an_agent_that_ignores_everything_is_stopped_when_the_quotas_are_used_up(
+    policy: EscapePolicy, able: Abilities, period: int, error: ErrorClass | None, data: st.DataObject
+) -> None:
+    circle = [f"tool{number}" for number in range(period)]
+    veto = data.draw(st.sampled_from(circle))
+    driver = Driver(Orchestrator(policy), able, ok=lambda _: error is None, error=error, veto=veto)
+    driver.asks(*circle, repeat=40)
+    copies = 3 if period > 1 or error else 4
+    expected = period * (copies + promised(policy, able, error))
+    assert driver.stopped
+    if veto == circle[-1]:
+        assert driver.step == expected
+    else:  # it asks earlier for what it is kept from
+        assert expected - period < driver.step <= expected
+
+
+def test_from_every_state_of_the_ladder_a_stop_is_reached_and_nothing_comes_after_it() -> None:
+    """All that can be reached with any abilities at any moment, for loops of every kind, each state visited once."""
+    every = [
+        Abilities(retry, ("north",) * explore, "grep" * substitute, rollback, breaker, human)
+        for retry, explore, substitute, rollback, breaker, human in product([False, True], repeat=6)
+    ]
+    for error in (None, *ErrorClass):
+        edges: dict[tuple[Rung, ...], set[tuple[Rung, ...]]] = {}
+        reached: list[tuple[Rung, ...]] = [()]
+        while reached:
+            taken = reached.pop()
+            orchestrator = stuck(taken, error)
+            advice = [orchestrator.advise(able, 0.5) for able in every]
+            if Rung.STOP in taken:
+                assert advice == [None] * len(every)
+                edges[taken] = set()
+                continue
+            ways = {action.rung for action in advice if action is not None}
+            assert None not in advice
+            edges[taken] = {tuple(sorted((*taken, rung), key=list(Rung).index)) for rung in ways}
+            reached += [state for state in edges[taken] if state not in edges and state not in reached]
+        ending = {state for state in edges if Rung.STOP in state}
+        while more := {state for state, ways in edges.items() if state not in ending and ways & ending}:
+            ending |= more
+        assert ending == edges.keys()
+        # 3 × 2 × 2 × 2 × 2 beyond the nudge, as many with a stop, and the beginning: for each number of retries
+        assert (
+            len(edges)
+            == 97 * {None: 1, ErrorClass.TRANSIENT: 4, ErrorClass.UNKNOWN: 2, ErrorClass.PERSISTENT: 1}[error]
+        )
+
+
+def stuck(taken: tuple[Rung, ...], error: ErrorClass | None) -> Orchestrator:
+    """A loop under way against which all this was done, at the next copy of it."""
+    orchestrator = Orchestrator()
+    for step in range(1, 5):
+        orchestrator.step([observed("read", step, ok=error is None, error=error)])
+    assert orchestrator.due is not None
+    loop = orchestrator.due
+    for rung in taken:
+        orchestrator.see(Intervened(loop.signature, loop.projection, rung, 1, 1, 4, "done"))
+    orchestrator.step([observed("read", 5, ok=error is None, error=error)])
+    return orchestrator
+
+
+def test_after_a_stop_nothing_is_advised_before_a_person_says_something() -> None:
+    driver = Driver(abilities=Abilities(substitute="grep"))
+    driver.asks("read", repeat=20)
+    orchestrator = driver.orchestrator
+    for step in range(50, 90):
+        orchestrator.step([observed("read" if step % 7 else "write", step)])
+        assert orchestrator.due is None
+        assert orchestrator.advise(Abilities(rollback=True, human=True), 0.5) is None
+    orchestrator.new_prompt()
+    driver.taken.clear()
+    driver.step = 100
+    driver.asks("read", repeat=10)
+    assert driver.taken == [(104, Rung.STOP)]  # found anew, and all that there is has been tried
+
+
+def test_the_same_successful_call_for_ever_takes_seven_requests() -> None:
+    driver = Driver(abilities=Abilities(substitute="grep", rollback=True))
+    driver.asks("read", repeat=400)
+    assert driver.taken == [(4, Rung.NUDGE), (5, Rung.SUBSTITUTE), (6, Rung.ROLLBACK), (7, Rung.STOP)]
+    assert len(driver.found()) == 1
+    assert not driver.left()
+
+
+def test_the_same_call_that_fails_for_ever_takes_eight_requests_at_most() -> None:
+    able = Abilities(retry=True, substitute="grep", rollback=True, breaker=True)
+    driver = Driver(abilities=able, ok=lambda _: False, error=ErrorClass.PERSISTENT)
+    driver.asks("read", repeat=400)
+    order = [Rung.NUDGE, Rung.SUBSTITUTE, Rung.ROLLBACK, Rung.BREAKER, Rung.STOP]
+    assert driver.taken == list(zip(range(3, 8), order, strict=True))
+    driver = Driver(abilities=able, ok=lambda _: False, error=ErrorClass.UNKNOWN)
+    driver.asks("read", repeat=400)
+    assert (rungs(driver), driver.step) == ([Rung.RETRY, *order], 8)

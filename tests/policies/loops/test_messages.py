@@ -1,0 +1,80 @@
+"""What is said about loops: concrete, short, and never in the way of what is quoted."""
+
+from itertools import product
+
+import pytest
+
+from harness.events import Attempt, ErrorClass, Loop, LoopChoice, Projection, Rung
+from harness.policies.loops.messages import (
+    LABELS,
+    MOST_QUOTED,
+    described,
+    next_steps,
+    not_made,
+    nudge,
+    other_tool,
+    other_ways,
+    put_back,
+    question,
+    taken,
+)
+
+READ = Loop(Projection.INTERACTION, "one", 1, 4, "read a.txt", ("read",))
+
+
+def test_a_nudge_says_what_repeats_how_often_what_came_back_and_what_to_do() -> None:
+    assert nudge(READ, "hello\n  world") == (
+        "You are repeating yourself: read a.txt, 4 times in a row, with the same result each time. "
+        'Each time this came back: "hello world" '
+        "It will not bring anything new. Use what you have: take the next step, or give your answer."
+    )
+
+
+def test_a_failing_circle_is_called_one() -> None:
+    loop = Loop(Projection.INTERACTION, "one", 2, 3, "make → make test", ("bash",), failing=True)
+    assert described(loop) == "make → make test, 3 rounds in a row, failing each time"
+    assert "Find out why it fails" in nudge(loop)
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_for_a_poll_one_waiting_call_is_prescribed(*, weak: bool) -> None:
+    said = nudge(Loop(Projection.POLL, "one", 1, 4, "status 7", ("status",), weak=weak))
+    assert "make one call that waits until it is over" in said
+
+
+def test_for_text_it_is_to_go_on_without_repeating() -> None:
+    assert "without repeating it" in nudge(Loop(Projection.TEXT, "one", 1, 20, "and so on"))
+
+
+def test_a_long_result_is_quoted_in_part() -> None:
+    assert len(nudge(READ, "x" * 10_000_000)) < MOST_QUOTED + 400
+    assert "…" in nudge(READ, "x" * 1_000)
+
+
+def test_nothing_that_came_back_is_not_quoted() -> None:
+    assert '""' not in nudge(READ, " \n ")
+
+
+@pytest.mark.parametrize(("projection", "failing", "weak"), list(product(Projection, [False, True], [False, True])))
+def test_there_are_words_for_every_loop(projection: Projection, *, failing: bool, weak: bool) -> None:
+    loop = Loop(
+        projection, "one", 1, 4, "read a.txt", ("read",), failing, ErrorClass.UNKNOWN if failing else None, weak
+    )
+    told = [nudge(loop, "no"), put_back(loop), other_ways(loop, ["north"]), other_tool(loop, "read a.txt", "grep")]
+    for said in (*told, question(loop), not_made("read a.txt", "grep")):
+        assert "read a.txt" in said
+        assert "\n" not in said
+        assert len(said) < 500
+        assert "vary" not in said
+    steps = next_steps(loop, ())
+    assert len(set(steps)) == len(steps) == 4
+
+
+def test_there_are_words_for_every_rung_and_every_choice() -> None:
+    assert len({taken(rung, "it") for rung in Rung}) == len(Rung)
+    assert LABELS.keys() == set(LoopChoice)
+
+
+def test_what_was_tried_already_is_not_proposed() -> None:
+    assert any("/rewind" in step for step in next_steps(READ, ()))
+    assert not any("/rewind" in step for step in next_steps(READ, (Attempt(Rung.ROLLBACK, 6, "back to step 2"),)))

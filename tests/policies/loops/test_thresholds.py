@@ -1,0 +1,25 @@
+"""Thresholds are checked when they are made."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from harness.policies.loops.thresholds import RANGES, Thresholds
+
+
+def test_every_number_has_a_range_and_its_default_is_in_it() -> None:
+    assert {one.name for one in fields(Thresholds)} == set(RANGES)
+    Thresholds()
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_number_out_of_range_is_rejected_in_one_sentence(name: str) -> None:
+    least, most = RANGES[name]
+    for value in (least - 1, most + 1):
+        with pytest.raises(ValueError, match=f"^{name} must be from {least} to {most}, not {value}$"):
+            replace(Thresholds(), **{name: value})
+
+
+def test_more_copies_than_the_window_has_steps_could_never_be_found() -> None:
+    with pytest.raises(ValueError, match="stagnation_copies must be at most stagnation_window"):
+        Thresholds(stagnation_copies=25)

@@ -1,0 +1,219 @@
+"""Waits are told from loops by what their calls do and when they come, beside a naive oracle."""
+
+from dataclasses import dataclass, field
+from math import log2
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.observations import Call, Kind
+from harness.policies.loops.waits import Advice, Over, Pause, WaitLimits, Waits
+
+LIMITS = WaitLimits()
+ASKS, LOOKS, WORKS, WAITS = Kind.ASKS, Kind.LOOKS, Kind.WORKS, Kind.WAITS
+
+
+def call(kind: Kind, at: float, action: str = "status", result: str = "running", *, ok: bool = True) -> Call:
+    """One call of bash."""
+    return Call(
+        *(1, int(at), at, at, "id", "bash", action, result, ok),
+        error="" if ok else "exit 1",
+        mutates=kind in (WORKS, WAITS) and ok,
+        summary=action,
+        kind=kind,
+    )
+
+
+@dataclass
+class Watch:
+    """Shows steps of one call each to the policy and to the detectors of loops."""
+
+    waits: Waits = field(default_factory=Waits)
+    detectors: Detectors = field(default_factory=Detectors)
+    at: float = 0.0
+
+    def see(
+        self, kind: Kind, action: str = "status", result: str = "running", *, ok: bool = True, after: float = 5.0
+    ) -> Advice | Pause | Over | None:
+        self.at += after
+        self.detectors.see_step(self.waits.sorted([call(kind, self.at, action, result, ok=ok)], LIMITS.spaced_s))
+        return self.waits.due(LIMITS)
+
+    @property
+    def loops(self) -> bool:
+        return any(self.detectors.verdicts())
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_an_unchanged_answer_is_advised_and_ends_by_the_limit_alone(ok: bool) -> None:
+    watch = Watch()
+    found: list[object] = []
+    while not found or not isinstance(found[-1], Over):
+        found.append(watch.see(ASKS, ok=ok, after=60))
+        assert not watch.loops
+    assert found[:3] == [None] * 3
+    assert [one.same for one in found if isinstance(one, Advice)] == [4, 8, 16, 32]
+    assert found[-1] == Over("status", 62, 3660.0)
+
+
+def test_the_pauses_double_up_to_the_longest_and_count_what_the_agent_waits_itself() -> None:
+    watch = Watch()
+    pauses: dict[int, float] = {}
+    pause = 0.0
+    for _ in range(15):
+        found = watch.see(ASKS, after=1 + pause)
+        pause = found.seconds if isinstance(found, Pause) else 0.0
+        if isinstance(found, Pause):
+            pauses[found.same] = pause
+    assert pauses == {5: 1, 6: 3, 7: 7, 9: 31, **dict.fromkeys(range(10, 16), 59)}
+    patient = Watch()
+    assert not any(isinstance(patient.see(ASKS, after=90), Pause) for _ in range(15))
+
+
+def test_an_answer_that_changes_begins_anew() -> None:
+    watch = Watch()
+    assert [watch.see(ASKS, result=f"{number} %") for number in range(100)] == [None] * 100
+    assert not watch.loops
+
+
+def test_looks_between_questions_belong_to_the_wait() -> None:
+    watch = Watch()
+    for _ in range(20):
+        watch.see(ASKS)
+        watch.see(LOOKS, "git status", "clean", after=0.01)
+        assert not watch.loops
+
+
+def test_looks_in_a_hurry_are_a_loop_also_some_steps_after_a_question() -> None:
+    watch = Watch()
+    watch.see(ASKS)
+    for _ in range(8):
+        watch.see(LOOKS, "cat a", "text", after=0.01)
+    assert watch.loops
+
+
+def test_looks_that_are_spaced_are_a_wait() -> None:
+    watch = Watch()
+    found = [watch.see(LOOKS, "cat status", after=30) for _ in range(6)]
+    assert not watch.loops
+    assert isinstance(found[3], Advice)
+
+
+@pytest.mark.parametrize(("kind", "ok"), [(WORKS, True), (WORKS, False), (WAITS, False)])
+def test_work_is_a_loop_however_slow_it_is(kind: Kind, ok: bool) -> None:
+    watch = Watch()
+    for _ in range(4):
+        watch.see(kind, ok=ok, after=120)
+    assert watch.loops
+
+
+def test_a_failing_edit_beside_a_wait_is_still_found() -> None:
+    watch = Watch()
+    for _ in range(4):
+        watch.see(ASKS)
+        watch.see(WORKS, "edit", "old_string does not occur", ok=False)
+    assert watch.loops
+
+
+@pytest.mark.parametrize("end", ["work", "prompt"])
+def test_work_ends_a_wait_and_so_does_a_prompt(end: str) -> None:
+    watch = Watch()
+    for _ in range(3):
+        watch.see(ASKS)
+    if end == "work":
+        watch.see(WORKS, "make", "built")
+    else:
+        watch.waits.forget()
+    assert watch.see(ASKS) is None
+
+
+class Naive:
+    """Keeps all calls and looks through all of them each time."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, Call, bool]] = []
+        """Step, call, whether it was part of a wait."""
+        self.paused: dict[float, float] = {}
+        """By the moment of a call the pause that followed."""
+
+    def wait(self, step: int, one: Call) -> bool:
+        """Whether this call is part of a wait."""
+        since_work: list[tuple[int, Call, bool]] = []
+        for entry in self.seen:
+            since_work = [] if self._ends(entry) else [*since_work, entry]
+        asked = [at for at, other, part in since_work if part and other.kind is not LOOKS]
+        earlier = [other for _, other, part in since_work if other.action == one.action and (part or other.ok)]
+        spaced = bool(earlier) and self._same(earlier[-1], one) and one.at - earlier[-1].at >= LIMITS.spaced_s
+        match one.kind:
+            case Kind.ASKS:
+                part = True
+            case Kind.WAITS:
+                part = one.ok
+            case Kind.LOOKS:
+                part = spaced or (bool(asked) and step - asked[-1] <= 3)
+            case Kind.WORKS:
+                part = False
+        self.seen.append((step, one, part))
+        return part
+
+    def due(self) -> object:
+        """What to do about the last call."""
+        _, last, part = self.seen[-1]
+        if not part:
+            return None
+        run: list[Call] = []
+        before = None
+        for entry in self.seen:
+            _, other, was = entry
+            if self._ends(entry):
+                run, before = [], None
+            elif other.action == last.action and (was or other.ok):
+                before = run[-1] if run else None
+                run = [*run, other] if run and self._same(run[-1], other) else [other]
+        same, waited = len(run), run[-1].at - run[0].at
+        if same < LIMITS.copies:
+            return None
+        if waited > LIMITS.total_s:
+            return Over(last.summary, same, waited)
+        if same % LIMITS.copies == 0 and log2(same / LIMITS.copies).is_integer():
+            return Advice(last.summary, same)
+        wanted = min(LIMITS.longest_pause_s, 2.0 ** (same - LIMITS.copies))
+        distance = max(0.0, last.at - before.at - self.paused.get(before.at, 0.0)) if before else 0.0
+        if distance >= wanted:
+            return None
+        self.paused[last.at] = wanted - distance
+        return Pause(last.summary, same, wanted - distance)
+
+    @staticmethod
+    def _ends(entry: tuple[int, Call, bool]) -> bool:
+        _, other, part = entry
+        return not part and other.kind is not LOOKS
+
+    @staticmethod
+    def _same(one: Call, other: Call) -> bool:
+        return (one.result, one.ok) == (other.result, other.ok)
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from([ASKS, ASKS, LOOKS, LOOKS, WAITS, WORKS]),
+        st.sampled_from(["a", "b"]),
+        st.sampled_from(["same", "same", "same", "other"]),
+        st.sampled_from([True, True, False]),
+        st.sampled_from([0.01, 1.0, 9.9, 10.0, 100.0, 3000.0]),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_waits_are_what_the_naive_oracle_says(steps: list[tuple[Kind, str, str, bool, float]]) -> None:
+    waits, naive, at = Waits(), Naive(), 0.0
+    for step, (kind, action, result, ok, after) in enumerate(steps, 1):
+        at += after
+        one = call(kind, at, f"{kind.value} {action}", result, ok=ok)
+        (seen,) = waits.sorted([one], LIMITS.spaced_s)
+        assert (seen.poll is not None) is naive.wait(step, one)
+        assert waits.due(LIMITS) == naive.due()

@@ -1,0 +1,430 @@
+"""What each kind of fault is answered with (recovery B, C5, D5, E1, E11, F2, F3, G2; §8)."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.events import Fault, FaultKind, TransitionCode
+from harness.policies.recovery import (
+    Compact,
+    Continue,
+    Drain,
+    Mend,
+    Mending,
+    Nudge,
+    RecoveryLimits,
+    Resend,
+    RunTools,
+    Stop,
+    decide,
+)
+from harness.policies.recovery.responses import RESPONSES
+from tests.policies.recovery.cases import (
+    ANSWER,
+    CALL,
+    CUT,
+    FRESH,
+    LIMITS,
+    ORDINARY,
+    OVERLOADED,
+    RESET,
+    SERVER,
+    TOO_LONG,
+    TOOLS,
+    after_text,
+    fault,
+    for_ever,
+    play,
+    resent,
+    text,
+    use,
+)
+
+Kind = FaultKind
+Code = TransitionCode
+
+POSTS_UNTIL_THE_END = {
+    Kind.OVERLOADED: (11, Code.API_ERROR),
+    Kind.RATE_LIMIT: (11, Code.API_ERROR),
+    Kind.SERVER: (11, Code.API_ERROR),
+    Kind.TIMEOUT: (11, Code.API_ERROR),
+    Kind.NETWORK: (11, Code.API_ERROR),
+    Kind.STALE_SOCKET: (11, Code.API_ERROR),
+    Kind.MALFORMED_RESPONSE: (3, Code.API_ERROR),
+    Kind.UNKNOWN: (2, Code.API_ERROR),
+    Kind.QUOTA_EXHAUSTED: (1, Code.API_ERROR),
+    Kind.TLS: (1, Code.API_ERROR),
+    Kind.BILLING: (1, Code.API_ERROR),
+    Kind.MODEL_NOT_FOUND: (1, Code.API_ERROR),
+    Kind.WRONG_ADDRESS: (1, Code.API_ERROR),
+    Kind.CACHE_MARKS: (2, Code.API_ERROR),
+    Kind.REPLY_SETTINGS: (2, Code.API_ERROR),
+    Kind.ANSWER_FORMAT: (2, Code.API_ERROR),
+    Kind.SERVER_TOOLS: (2, Code.API_ERROR),
+    Kind.CACHE_DIAGNOSTICS: (2, Code.API_ERROR),
+    Kind.AUTH: (2, Code.API_ERROR),
+    Kind.HISTORY_INVALID: (2, Code.API_ERROR),
+    Kind.SIGNATURE: (2, Code.API_ERROR),
+    Kind.MEDIA: (2, Code.IMAGE_ERROR),
+    Kind.PROMPT_TOO_LONG: (2, Code.PROMPT_TOO_LONG),
+    Kind.REQUEST_TOO_LARGE: (2, Code.PROMPT_TOO_LONG),
+    Kind.MAX_TOKENS_OVERFLOW: (2, Code.PROMPT_TOO_LONG),
+    Kind.REFUSAL: (1, Code.MODEL_ERROR),
+    Kind.REPETITION: (4, Code.LOOP_STOPPED),
+    Kind.CANCELLED: (1, Code.ABORTED_STREAMING),
+}
+"""Requests that are sent when the same fault comes for ever, and how the turn ends. Written from the requirements."""
+
+RETRIED = {kind for kind, (posts, _) in POSTS_UNTIL_THE_END.items() if posts == 11} | {
+    Kind.UNKNOWN,
+    Kind.MALFORMED_RESPONSE,
+}
+TERMINAL = [
+    Kind.AUTH,
+    Kind.BILLING,
+    Kind.QUOTA_EXHAUSTED,
+    Kind.TLS,
+    Kind.MODEL_NOT_FOUND,
+    Kind.WRONG_ADDRESS,
+    Kind.REFUSAL,
+]
+
+
+def test_every_kind_of_fault_has_an_answer_and_an_expectation() -> None:
+    assert set(RESPONSES) == set(POSTS_UNTIL_THE_END) == set(FaultKind)
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_a_fault_that_never_passes_ends_after_its_number_of_requests(kind: FaultKind) -> None:
+    posts, end = POSTS_UNTIL_THE_END[kind]
+    played = play(for_ever(fault(kind)))
+    assert (played.posts, played.end) == (posts, end)
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_the_end_of_a_turn_says_what_happened_in_the_words_of_the_fault(kind: FaultKind) -> None:
+    said = play(for_ever(fault(kind))).last.reason
+    assert "\n" not in said
+    assert kind is Kind.CANCELLED or f"it was {kind}" in said
+
+
+@pytest.mark.parametrize("kind", sorted(RETRIED))
+def test_a_fault_that_passes_costs_one_request_and_the_turn_is_answered(kind: FaultKind) -> None:
+    played = play([fault(kind), ANSWER])
+    assert played.posts == 2
+    assert played.end is Code.COMPLETED
+
+
+@pytest.mark.parametrize("kind", sorted(RETRIED))
+def test_should_retry_false_means_one_request_whatever_the_kind(kind: FaultKind) -> None:
+    played = play(for_ever(fault(kind, should_retry=False)))
+    assert (played.posts, played.end) == (1, Code.API_ERROR)
+
+
+@pytest.mark.parametrize("kind", TERMINAL)
+def test_should_retry_true_does_not_rescue_what_only_a_person_can_mend(kind: FaultKind) -> None:
+    assert play(for_ever(fault(kind, should_retry=True))).posts == POSTS_UNTIL_THE_END[kind][0]
+
+
+@pytest.mark.parametrize(
+    ("status", "error_type", "should_retry", "posts"),
+    [
+        (418, None, None, 1),
+        (418, None, True, 11),
+        (409, "invalid_request_error", True, 1),
+        (400, "invalid_request_error", True, 1),
+        (400, None, None, 1),
+        (None, "something_new", None, 2),
+        (None, "something_new", True, 11),
+        (None, "something_new", False, 1),
+    ],
+)
+def test_an_unknown_fault_is_tried_once_more_unless_the_server_says_otherwise(
+    status: int | None, error_type: str | None, should_retry: bool | None, posts: int
+) -> None:
+    unknown = fault(Kind.UNKNOWN, status=status, error_type=error_type, should_retry=should_retry)
+    assert play(for_ever(unknown)).posts == posts
+
+
+def test_an_unknown_fault_is_tried_once_in_a_turn_and_not_once_for_each_request() -> None:
+    played = play([fault(Kind.UNKNOWN), TOOLS, fault(Kind.UNKNOWN)])
+    assert played.end is Code.API_ERROR
+
+
+def test_an_unknown_fault_behind_whole_text_is_no_way_round_the_one_try() -> None:
+    assert play(for_ever(after_text(fault(Kind.UNKNOWN)))).posts == 2
+
+
+@pytest.mark.parametrize(("should_retry", "posts"), [(None, 1), (False, 1), (True, 11)])
+def test_not_implemented_is_final_unless_the_server_asks_for_a_retry(should_retry: bool | None, posts: int) -> None:
+    assert play(for_ever(fault(Kind.SERVER, status=501, should_retry=should_retry))).posts == posts
+
+
+@pytest.mark.parametrize("kind", [Kind.NETWORK, Kind.TIMEOUT, Kind.STALE_SOCKET])
+def test_a_lost_connection_is_followed_by_a_new_one(kind: FaultKind) -> None:
+    assert resent(decide(FRESH, fault(kind), LIMITS, ORDINARY)).fresh_connection
+
+
+@pytest.mark.parametrize("kind", [Kind.OVERLOADED, Kind.RATE_LIMIT, Kind.SERVER])
+def test_a_connection_that_brought_an_answer_is_used_again(kind: FaultKind) -> None:
+    assert not resent(decide(FRESH, fault(kind), LIMITS, ORDINARY)).fresh_connection
+
+
+# ── one change, once ────────────────────────────────────────────────────────────────────────────
+
+MENDED = {
+    Kind.HISTORY_INVALID: Mending.REPAIR,
+    Kind.SIGNATURE: Mending.STRIP_THINKING,
+    Kind.MEDIA: Mending.STRIP_MEDIA,
+    Kind.AUTH: Mending.RELOAD_KEY,
+}
+
+
+@pytest.mark.parametrize("kind", MENDED)
+def test_a_fault_with_a_remedy_is_mended_once_in_a_turn(kind: FaultKind) -> None:
+    first = decide(FRESH, fault(kind), LIMITS, ORDINARY)
+    assert isinstance(first, Mend)
+    assert first.mending is MENDED[kind]
+    again = play([TOOLS, fault(kind)], state=first.state)
+    assert again.last == replace(first.otherwise, state=again.last.state)
+
+
+@pytest.mark.parametrize("kind", MENDED)
+def test_when_there_is_nothing_to_mend_the_turn_ends_as_it_would_the_second_time(kind: FaultKind) -> None:
+    first = decide(FRESH, fault(kind), LIMITS, ORDINARY)
+    assert isinstance(first, Mend)
+    assert first.otherwise.code is POSTS_UNTIL_THE_END[kind][1]
+
+
+def test_different_remedies_do_not_use_each_other_up() -> None:
+    played = play([*(fault(kind) for kind in MENDED), ANSWER])
+    assert played.end is Code.COMPLETED
+
+
+# ── a cap that was refused ──────────────────────────────────────────────────────────────────────
+
+
+def overflow(input_tokens: int | None, limit: int) -> Fault:
+    return fault(Kind.MAX_TOKENS_OVERFLOW, status=400, input_tokens=input_tokens, limit=limit)
+
+
+def test_a_refused_cap_is_lowered_to_what_the_window_leaves() -> None:
+    decision = decide(FRESH, overflow(195_000, 200_000), LIMITS, replace(ORDINARY, prompt_tokens=100_000))
+    assert isinstance(decision, Mend)
+    assert decision.mending is Mending.LOWER_CAP
+    assert decision.state.lowered_cap == 200_000 - 195_000 - 1_000
+
+
+def test_a_cap_above_the_models_maximum_is_lowered_to_it() -> None:
+    decision = decide(FRESH, overflow(None, 4_096), LIMITS, ORDINARY)
+    assert isinstance(decision, Mend)
+    assert decision.state.lowered_cap == 4_096
+
+
+@pytest.mark.parametrize(
+    ("input_tokens", "limit"),
+    [(198_000, 200_000), (201_000, 200_000), (None, 8_000), (None, 128_000), (191_000, 200_000)],
+)
+def test_a_cap_that_cannot_be_lowered_compacts_instead(input_tokens: int | None, limit: int) -> None:
+    assert isinstance(decide(FRESH, overflow(input_tokens, limit), LIMITS, ORDINARY), Compact)
+
+
+def test_for_a_refused_cap_old_results_make_room_for_an_answer_worth_asking_for() -> None:
+    played = play([overflow(198_000, 200_000)], situation=replace(ORDINARY, drainable_tokens=10_000))
+    assert isinstance(played.last, Drain)
+    assert 198_000 - played.last.tokens + 3_000 + 1_000 == 200_000
+
+
+def test_both_limits_of_a_cap_can_be_passed_once_and_then_the_history_is_shortened() -> None:
+    played = play([overflow(None, 7_000), overflow(None, 6_999), overflow(None, 6_998)])
+    assert [type(decision) for decision in played.decisions] == [Mend, Mend, Compact]
+
+
+def test_a_server_that_refuses_every_cap_is_not_asked_for_ever() -> None:
+    played = play(overflow(None, 7_000 - n) for n in range(500))
+    assert (played.posts, played.end) == (4, Code.PROMPT_TOO_LONG)
+
+
+def test_a_raised_cap_is_not_lowered_to_where_the_reply_was_cut() -> None:
+    played = play([CUT, overflow(191_500, 200_000)])
+    assert isinstance(played.last, Compact)
+
+
+def test_where_a_reply_was_cut_says_nothing_about_the_next_history() -> None:
+    played = play([CUT, TOOLS, overflow(192_000, 200_000)])
+    assert isinstance(played.last, Mend)
+    assert played.last.state.lowered_cap == 7_000
+
+
+# ── too long ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_prompt_that_is_too_long_is_compacted_and_sent_again() -> None:
+    played = play([TOO_LONG, ANSWER])
+    assert played.codes == [Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED]
+    first = played.decisions[0]
+    assert isinstance(first, Compact)
+    assert (first.prompt_tokens, first.limit) == (210_000, 200_000)
+
+
+def test_old_results_are_shortened_first_when_that_saves_enough() -> None:
+    played = play([TOO_LONG, TOO_LONG, TOO_LONG], situation=replace(ORDINARY, drainable_tokens=11_000))
+    assert played.codes == [Code.COLLAPSE_DRAIN_RETRY, Code.REACTIVE_COMPACT_RETRY, Code.PROMPT_TOO_LONG]
+    first = played.decisions[0]
+    assert isinstance(first, Drain)
+    assert first.tokens == 11_000
+
+
+@pytest.mark.parametrize(
+    ("drainable", "too_long"),
+    [(10_999, TOO_LONG), (10**9, fault(Kind.PROMPT_TOO_LONG)), (10**9, fault(Kind.PROMPT_TOO_LONG, limit=200_000))],
+)
+def test_old_results_are_left_alone_when_shortening_them_would_not_be_known_to_help(
+    drainable: int, too_long: Fault
+) -> None:
+    played = play([too_long], situation=replace(ORDINARY, drainable_tokens=drainable))
+    assert played.codes == [Code.REACTIVE_COMPACT_RETRY]
+
+
+def test_a_tool_round_makes_another_compaction_possible_but_a_retry_does_not() -> None:
+    assert play([TOO_LONG, TOOLS, TOO_LONG]).codes[-1] is Code.REACTIVE_COMPACT_RETRY
+    assert play([TOO_LONG, SERVER, TOO_LONG]).end is Code.PROMPT_TOO_LONG
+
+
+def test_the_token_budget_makes_another_compaction_possible() -> None:
+    played = play([TOO_LONG, ANSWER, TOO_LONG], limits=RecoveryLimits(token_budget=100_000))
+    assert played.codes[-1] is Code.REACTIVE_COMPACT_RETRY
+
+
+def test_progress_does_not_hide_a_history_that_fills_up_again_and_again() -> None:
+    played = play([TOO_LONG, TOOLS] * 50)
+    assert played.end is Code.COMPACTION_THRASH
+    assert played.codes.count(Code.REACTIVE_COMPACT_RETRY) == 3
+
+
+def test_overflows_that_lie_far_apart_are_no_vicious_circle() -> None:
+    played = play([TOO_LONG, TOOLS, TOOLS, TOOLS, TOOLS] * 10)
+    assert played.codes.count(Code.REACTIVE_COMPACT_RETRY) == 10
+
+
+@pytest.mark.parametrize("kind", [Kind.PROMPT_TOO_LONG, Kind.REQUEST_TOO_LARGE, Kind.MAX_TOKENS_OVERFLOW])
+def test_with_compaction_off_no_history_is_shortened(kind: FaultKind) -> None:
+    limits = RecoveryLimits(compaction=False)
+    played = play(for_ever(fault(kind)), limits=limits, situation=replace(ORDINARY, drainable_tokens=10**9))
+    assert (played.posts, played.end) == (1, Code.PROMPT_TOO_LONG)
+    assert "/compact" in played.last.reason
+
+
+def test_the_request_after_a_compaction_has_retries_of_its_own() -> None:
+    played = play([*[SERVER] * 6, TOO_LONG, *[SERVER] * 6, ANSWER])
+    assert played.end is Code.COMPLETED
+
+
+# ── a stream that broke ─────────────────────────────────────────────────────────────────────────
+
+
+def test_a_stream_that_broke_before_a_whole_block_is_asked_for_again() -> None:
+    decision = resent(decide(FRESH, RESET, LIMITS, ORDINARY))
+    assert decision.code is None
+
+
+def test_whole_text_of_a_broken_stream_is_kept_and_the_rest_asked_for() -> None:
+    decision = decide(FRESH, after_text(RESET), LIMITS, ORDINARY)
+    assert isinstance(decision, Continue)
+    assert decision.keep == (text("a whole block"),)
+    assert decision.nudge is Nudge.BROKEN_STREAM
+    assert decision.code is Code.MAX_OUTPUT_TOKENS_RECOVERY
+    assert decision.wait is not None
+
+
+def test_whole_tool_calls_of_a_broken_stream_are_run_once_and_without_a_wait() -> None:
+    broken = replace(RESET, kept=(text("I will look"), use(CALL)), calls=(CALL,))
+    decision = decide(FRESH, broken, LIMITS, ORDINARY)
+    assert isinstance(decision, RunTools)
+    assert decision.calls == (CALL,)
+    assert decision.keep == broken.kept
+    assert decision.code is Code.NEXT_TURN
+
+
+def test_a_stream_that_broke_after_its_stop_reason_is_an_answer() -> None:
+    decision = decide(FRESH, after_text(RESET, stop_reason="end_turn"), LIMITS, ORDINARY)
+    assert isinstance(decision, Stop)
+    assert (decision.code, decision.keep) == (Code.COMPLETED, (text("a whole block"),))
+
+
+def test_a_refusal_whose_stream_broke_leaves_nothing_behind() -> None:
+    decision = decide(FRESH, after_text(RESET, stop_reason="refusal"), LIMITS, ORDINARY)
+    assert isinstance(decision, Stop)
+    assert (decision.code, decision.keep) == (Code.MODEL_ERROR, ())
+
+
+def test_a_stream_that_breaks_for_ever_behind_whole_text_ends_and_keeps_what_it_brought() -> None:
+    played = play(for_ever(after_text(RESET)))
+    assert played.posts == 11
+    assert [type(decision) for decision in played.decisions] == [Continue] * 3 + [Resend] * 7 + [Stop]
+    assert isinstance(played.last, Stop)
+    assert played.last.keep == (text("a whole block"),)
+
+
+def test_an_interrupted_reply_keeps_its_text_and_no_call_that_nobody_will_answer() -> None:
+    broken = fault(Kind.CANCELLED, kept=(text("so far"), use(CALL)), calls=(CALL,))
+    decision = decide(FRESH, broken, LIMITS, ORDINARY)
+    assert isinstance(decision, Stop)
+    assert (decision.code, decision.keep) == (Code.ABORTED_STREAMING, (text("so far"),))
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_no_turn_ends_with_a_tool_call_that_nobody_answers(kind: FaultKind) -> None:
+    broken = fault(kind, should_retry=False, kept=(use(CALL),))
+    last = play(for_ever(broken)).last
+    assert isinstance(last, Stop)
+    assert not any(block["type"] == "tool_use" for block in last.keep)
+
+
+# ── limits of the retries ───────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_a_request_is_retried_as_often_as_the_setting_says(retries: int) -> None:
+    assert play(for_ever(SERVER), limits=RecoveryLimits(retries_per_request=retries)).posts == 1 + retries
+
+
+def test_a_good_reply_gives_the_next_request_its_own_retries() -> None:
+    played = play([*[SERVER] * 8, TOOLS, *[SERVER] * 8, ANSWER])
+    assert played.end is Code.COMPLETED
+
+
+def test_the_retries_of_a_turn_are_limited_over_all_its_requests() -> None:
+    played = play([SERVER, TOOLS] * 100)
+    assert played.end is Code.API_ERROR
+    assert sum(isinstance(decision, Resend) for decision in played.decisions) == 30
+
+
+def test_the_waiting_of_a_turn_is_limited_and_nothing_is_slept_before_giving_up() -> None:
+    slow = fault(Kind.RATE_LIMIT, retry_after_s=50.0)
+    played = play([slow, TOOLS] * 20)
+    assert played.end is Code.API_ERROR
+    assert played.waits == [50.0] * 6
+    assert getattr(played.last, "wait", None) is None
+
+
+def test_the_last_attempt_is_not_followed_by_a_wait() -> None:
+    played = play(for_ever(OVERLOADED))
+    assert len(played.waits) == played.posts - 1
+
+
+@pytest.mark.parametrize(("kind", "most"), [(Kind.MALFORMED_RESPONSE, 2), (Kind.UNKNOWN, 1), (Kind.SERVER, 10)])
+def test_a_wait_says_how_many_retries_there_would_be(kind: FaultKind, most: int) -> None:
+    waits = [resent(decision).wait for decision in play(for_ever(fault(kind))).decisions[:-1]]
+    assert [(wait.retry, wait.most) for wait in waits if wait] == [(retry, most) for retry in range(1, most + 1)]
+
+
+def test_answers_that_cannot_be_read_are_counted_anew_after_a_reply() -> None:
+    unreadable = fault(Kind.MALFORMED_RESPONSE)
+    assert play([unreadable, unreadable, TOOLS, unreadable, unreadable, ANSWER]).end is Code.COMPLETED
+    assert play([unreadable, SERVER, unreadable, SERVER, unreadable]).end is Code.API_ERROR
+
+
+@pytest.mark.parametrize("reason", ["end_turn", "stop", "eos"])
+def test_a_stream_that_breaks_behind_any_end_of_an_answer_is_answered(reason: str) -> None:
+    assert play([after_text(RESET, stop_reason=reason)]).end is Code.COMPLETED

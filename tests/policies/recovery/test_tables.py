@@ -1,0 +1,55 @@
+"""The tables as pages."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.events import FaultKind, TransitionCode
+from harness.policies.recovery.responses import RESPONSES
+from harness.policies.recovery.tables import RESPONSES_TITLE, as_markdown, as_text
+from harness.policies.recovery.transitions import TRANSITIONS
+
+PAGE = Path(__file__).parents[3] / "docs" / "transitions.md"
+
+
+def test_the_page_in_the_documentation_is_the_one_of_the_tables() -> None:
+    remedy = "run: python -m harness.policies.recovery.tables > docs/transitions.md"
+    assert PAGE.read_text(encoding="utf-8").rstrip() == as_markdown().rstrip(), remedy
+
+
+@pytest.mark.parametrize("code", TransitionCode)
+def test_every_code_stands_in_both_forms_once_with_all_that_is_known_of_it(code: TransitionCode) -> None:
+    row = TRANSITIONS[code]
+    transitions, _ = as_markdown().split(RESPONSES_TITLE)
+    lines = [line for line in transitions.splitlines() if line.startswith(f"| `{code}` |")]
+    assert len(lines) == 1
+    assert all(part in lines[0] for part in (row.trigger, row.effect, row.guard, row.reserved or ""))
+    transitions, _ = as_text().split(RESPONSES_TITLE)
+    assert sum(line.startswith(f"{code} ") for line in transitions.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_every_kind_of_fault_stands_in_both_forms_with_its_answer(kind: FaultKind) -> None:
+    assert f"| `{kind}` | {RESPONSES[kind]} |" in as_markdown()
+    _, responses = as_text().split(RESPONSES_TITLE)
+    lines = [line for line in responses.splitlines() if line.startswith(f"{kind} ")]
+    assert [line.split(maxsplit=1)[1] for line in lines] == [RESPONSES[kind]]
+
+
+@pytest.mark.parametrize("width", [0, 72, 80, 100, 200])
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(width: int) -> None:
+    page = as_text(width)
+    assert max(map(len, page.splitlines())) <= max(width, 72)
+    assert not [line for line in page.splitlines() if line != line.rstrip()]
+    said = {word for row in TRANSITIONS.values() for word in (row.trigger + " " + row.effect).split()}
+    assert said <= set(page.split())
+
+
+def test_the_columns_of_the_text_stand_under_each_other() -> None:
+    starts = {line.index(" when  ") for line in as_text(120).splitlines() if " when  " in line}
+    assert len(starts) == 1
+
+
+def test_every_row_of_a_markdown_table_has_the_cells_of_its_header() -> None:
+    tables = [line for line in as_markdown().splitlines() if line.startswith("|")]
+    assert {line.count(" | ") for line in tables} == {4, 2}

@@ -1,0 +1,213 @@
+"""bash as the model meets it."""
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.events import FailureCategory, ToolOutcome
+from harness.processes import Finished, LeftOver, Limits
+from harness.processes.read_only import landlock_version
+from harness.settings import Settings
+from harness.settings.sources import SECRETS, VARIABLES, from_environment
+from harness.tools.bash import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
+from harness.tools.read_file import read_file_tool
+from harness.tools.tool import ToolContext, ToolResult
+
+pytestmark = pytest.mark.anyio
+
+
+async def bash(context: ToolContext, limits: Limits, command: str, timeout: float | None = None) -> ToolResult:
+    tool = bash_tool(limits)
+    return await tool.run(context, tool.parse({"command": command, "timeout": timeout}))
+
+
+async def test_a_command_runs_in_the_workspace_and_shows_its_exit_code(context: ToolContext, limits: Limits) -> None:
+    result = await bash(context, limits, "pwd; echo oops >&2")
+    assert result.content == f"{context.workspace.root}\noops\n\n[exit 0]"
+    assert (result.outcome, result.summary, result.full_output) == (ToolOutcome.OK, "exit 0", None)
+
+
+async def test_silence_is_said(context: ToolContext, limits: Limits) -> None:
+    assert (await bash(context, limits, "true")).content == "(no output)\n\n[exit 0]"
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome", "summary"),
+    [
+        ("exit 1", ToolOutcome.ERROR, "exit 1"),
+        ("grep nothing /dev/null", ToolOutcome.ERROR, "exit 1"),
+        ("git --nonsense-flag-129; exit 129", ToolOutcome.ERROR, "exit 129"),
+        ("no-such-program-here", ToolOutcome.BROKEN, "exit 127 (command not found)"),
+        ("./not-executable", ToolOutcome.BROKEN, "exit 126 (found, but cannot be executed)"),
+        ("kill -9 $$", ToolOutcome.BROKEN, "killed by SIGKILL"),
+        ("bash -c 'kill -SEGV $$'; exit $?", ToolOutcome.BROKEN, "exit 139 (killed by SIGSEGV)"),
+        ("a\0b", ToolOutcome.INVALID, "The command could not be started: embedded null byte"),
+    ],
+)
+async def test_only_a_command_that_could_not_do_its_work_is_broken(
+    command: str, outcome: ToolOutcome, summary: str, context: ToolContext, limits: Limits
+) -> None:
+    (context.workspace.root / "not-executable").write_text("x")
+    result = await bash(context, limits, command)
+    assert (result.outcome, result.summary) == (outcome, summary)
+
+
+@pytest.mark.parametrize(
+    ("finished", "judgement"),
+    [
+        (Finished(0), (ToolOutcome.OK, "exit 0", None)),
+        (Finished(-15, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
+        (Finished(0, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
+        (Finished(0, left=(LeftOver(1, "x"),)), (ToolOutcome.OK, "exit 0", None)),
+        (Finished(137), (ToolOutcome.BROKEN, "exit 137 (killed by SIGKILL)", FailureCategory.KILLED)),
+        (Finished(130), (ToolOutcome.ERROR, "exit 130", None)),
+        (Finished(255), (ToolOutcome.ERROR, "exit 255", None)),
+        (Finished(-200), (ToolOutcome.BROKEN, "killed by signal 200", FailureCategory.KILLED)),
+    ],
+)
+async def test_the_judgement_of_every_end(
+    finished: Finished, judgement: tuple[ToolOutcome, str, FailureCategory | None]
+) -> None:
+    assert judge(finished, 2) == judgement
+
+
+async def test_a_time_limit_is_named_and_what_was_written_is_kept(context: ToolContext, limits: Limits) -> None:
+    result = await bash(context, limits, "echo begun; sleep 60", timeout=0.3)
+    assert result.outcome is ToolOutcome.BROKEN
+    assert result.content == "begun\n\n[timed out after 0.3 s; the command and all its children were ended]"
+
+
+async def test_the_default_time_limit_is_that_of_the_tool(context: ToolContext, limits: Limits) -> None:
+    result = await bash(context, replace(limits, time_s=0.2), "sleep 60")
+    assert result.summary == "timed out after 0.2 s"
+
+
+async def test_a_background_child_is_named(context: ToolContext, limits: Limits) -> None:
+    result = await bash(context, limits, "sleep 60 & echo up")
+    assert result.content.startswith(
+        "up\n\n[exit 0; still running in the background, its output no longer read: sleep ("
+    )
+    assert await context.processes.aclose() == ()
+
+
+async def test_ten_megabytes_are_shortened_and_kept_whole(context: ToolContext, limits: Limits) -> None:
+    result = await bash(context, limits, "head -c 10000000 /dev/zero | tr '\\0' x; echo; echo END")
+    assert len(result.content) <= 50_000
+    assert result.content.startswith("xxx")
+    assert result.content.endswith("END\n\n[exit 0]")
+    assert result.full_output == context.output_file
+    assert context.output_file.stat().st_size == 10_000_005
+    assert str(context.output_file) in result.content
+    assert len(result.detail) < 5_000
+
+
+async def test_the_whole_output_can_be_read_back(context: ToolContext, limits: Limits) -> None:
+    result = await bash(context, limits, "seq 100000")
+    read_file = read_file_tool()
+    arguments = read_file.parse({"path": str(result.full_output), "offset": 50_000, "limit": 1})
+    assert (await read_file.run(context, arguments)).content.startswith(" 50000\t50000\n")
+
+
+async def test_any_bytes_survive_as_text(context: ToolContext, limits: Limits) -> None:
+    result = await bash(context, limits, r"printf '\xff\xc3\xa9\xed\xa0\x80\033[31mred\033[0m'")
+    assert result.content == "\\xffé\\xed\\xa0\\x80red\n\n[exit 0]"
+    result.content.encode()
+
+
+async def test_nothing_waits_for_a_key(context: ToolContext, limits: Limits) -> None:
+    assert (await bash(context, limits, "read answer || echo no answer")).content == "no answer\n\n[exit 0]"
+
+
+async def test_secrets_are_not_handed_to_commands() -> None:
+    names = set(Settings.model_fields) - {"prices", "headers"}  # tables, which refuse such a value
+    known = [*VARIABLES, *(f"HARNESS_{name.upper()}" for name in names)]
+    secret = {name for name in known if SECRETS & from_environment({name: "sk-1"}, Path.cwd()).given.keys()}
+    assert {"ANTHROPIC_API_KEY", "HARNESS_AUTH_TOKEN"} < secret
+    secret |= {"HARNESS_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"}  # whose values may be keys
+    given = shell_environment({**dict.fromkeys(secret, "sk-1"), "HOME": "/h"})
+    assert not secret & set(given)
+    assert given["HOME"] == "/h"
+
+
+async def test_a_workspace_that_is_gone_is_told(context: ToolContext, limits: Limits) -> None:
+    context.workspace.root.rmdir()
+    result = await bash(context, limits, "true")
+    assert result.outcome is ToolOutcome.BROKEN
+    assert "could not be started" in result.content
+
+
+async def test_a_cancelled_call_raises_and_closes_its_file(context: ToolContext, limits: Limits) -> None:
+    task = asyncio.create_task(bash(context, limits, "seq 100000; sleep 60"))
+    async with asyncio.timeout(20):
+        while not context.output_file.exists():  # noqa: ASYNC110  another process has no event for us
+            await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    opened = {os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()}  # noqa: PTH115
+    assert str(context.output_file) not in opened
+
+
+async def test_the_question_shows_the_command(context: ToolContext) -> None:
+    tool = bash_tool()
+    assert tool.preview is not None
+    assert tool.preview(context, tool.parse({"command": "a\nb"})) == "a\nb"
+    assert tool.summarise({"command": "a\nb"}) == "a …"
+
+
+async def test_the_question_cannot_be_dressed_up(context: ToolContext) -> None:
+    tool = bash_tool()
+    assert tool.preview is not None
+    command = "rm -rf x # \x1b[2K\rls \u202e"
+    shown = tool.preview(context, tool.parse({"command": command}))
+    assert shown == r"rm -rf x # \x1b[2K\rls \u202e"
+    assert tool.summarise({"command": command}) == shown.strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "count"), [("seq 20000", 20_000), ("seq 100", 100), ("printf 'a\\nb'", 2), ("true", 0)]
+)
+async def test_all_lines_are_counted_however_few_are_kept_to_be_shown(
+    context: ToolContext, limits: Limits, line: str, count: int
+) -> None:
+    result = await bash(context, limits, line)
+    assert result.detail_of == count
+    assert len(result.detail) <= DETAIL_CHARACTERS
+    assert result.detail.split() == [str(n) for n in range(1, len(result.detail.split()) + 1)] or "printf" in line
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolContext, limits: Limits) -> None:
+    looking = replace(context, only_looks=True)
+    refused = await bash(looking, limits, "echo x > new")
+    assert list(context.workspace.root.iterdir()) == []
+    assert refused.content.endswith("Permission denied\n\n[exit 1]" + READ_ONLY)
+    assert (refused.outcome, refused.summary) == (ToolOutcome.ERROR, "exit 1")
+
+
+@pytest.mark.parametrize(
+    ("only_looks", "command", "exit_code"),
+    [
+        (True, "echo Permission denied", 0),
+        (True, "echo other; exit 1", 1),
+        (False, "echo Permission denied; exit 1", 1),
+    ],
+)
+async def test_nothing_is_explained_where_nothing_was_refused(
+    only_looks: bool, command: str, exit_code: int, context: ToolContext, limits: Limits
+) -> None:
+    result = await bash(replace(context, only_looks=only_looks), limits, command)
+    assert result.content.endswith(f"[exit {exit_code}]")
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+async def test_the_explanation_fits_beside_a_long_output(context: ToolContext, limits: Limits) -> None:
+    tool = bash_tool(limits, 2_000)
+    result = await tool.run(
+        replace(context, only_looks=True), tool.parse({"command": "seq 5000; echo x > new; exit 1", "timeout": None})
+    )
+    assert result.content.endswith(READ_ONLY)
+    assert len(result.content) <= 2_000

@@ -1,0 +1,93 @@
+"""`harness check` from the command line, with an exercise of the course."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli.main import main
+from harness.lessons.catalogue import chapters_folder
+from harness.lessons.copies import copy_exercise
+from harness.lessons.exercises import Exercise, every_exercise, exercise_called
+from harness.lessons.progress import Progress
+
+SOLUTION = Path(__file__).parents[2] / "chapters" / "s21_circuit_breakers" / "solutions" / "machine" / "machine.py"
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This process in a folder of its own; where its progress is kept."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HARNESS_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def machine() -> Exercise:
+    """An exercise whose checks need little."""
+    return exercise_called("s21-machine", every_exercise(chapters_folder()))
+
+
+def test_an_exercise_goes_from_its_hole_to_done(
+    state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy_exercise(machine, Path.cwd(), "ja")
+    assert main(["check", "--json"]) == 1
+    (told,) = json.loads(capsys.readouterr().out)["exercises"]
+    assert (told["exercise"], told["passed"], told["folder"]) == ("s21-machine", False, str(folder))
+    assert not Progress.of(state).has_passed("s21-machine")
+
+    shutil.copyfile(SOLUTION, folder / "machine.py")
+    assert main(["check", "s21-machine"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("s21-machine · ブレーカーを書く")
+    assert out.endswith("s21-machine は完了です。\n")
+    assert Progress.of(state).has_passed("s21-machine")
+    assert sorted(file.name for file in folder.iterdir()) == [".exercise.json", "TASK.md", "check.py", "machine.py"]
+
+
+def test_a_result_is_told_although_it_cannot_be_remembered(
+    state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copyfile(SOLUTION, copy_exercise(machine, Path.cwd(), "en") / "machine.py")
+    state.write_text("a file where the folder should be")
+    assert main(["check"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.endswith("s21-machine is done.\n")
+    assert captured.err.endswith("That it passed is not remembered.\n")
+
+
+def test_hints_come_one_after_the_other(state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]) -> None:
+    copy_exercise(machine, Path.cwd(), "en")
+    assert main(["check", "--hint"]) == 0
+    assert capsys.readouterr().out == f"Hint 1 of {len(machine.hints)}: {machine.hints[0].en}\n"
+    assert main(["check", "--hint", "--language", "ja", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "exercise": "s21-machine",
+        "hint": 2,
+        "of": len(machine.hints),
+        "text": machine.hints[1].ja,
+    }
+
+
+def test_a_hint_for_one_of_several_has_to_be_asked_for_by_name(
+    state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for exercise in (machine, exercise_called("s01-loop", every_exercise(chapters_folder()))):
+        copy_exercise(exercise, Path.cwd(), "en")
+    assert main(["check", "--hint"]) == 2
+    assert capsys.readouterr().err.endswith("name one for a hint: s01-loop, s21-machine.\n")
+    assert main(["check", "s01-loop", "--hint"]) == 0
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["check", "nowhere"], ["check", "--hint"]])
+def test_where_there_is_nothing_one_sentence_says_what_to_do(
+    state: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)

@@ -1,0 +1,301 @@
+"""What the panel says in each situation, in whatever room there is."""
+
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from textual.content import Content
+
+from harness.events import BreakerState, CompactionEnded, HealthRow, LoopAnswered, LoopChoice
+from harness.ui.lines.line import Line, Tone
+from harness.ui.panel.sections import is_calm, panel_content
+from harness.ui.panel.state import Panel
+from tests.ui.loops import CIRCLE, FOUND
+from tests.ui.panel import situations as situation
+from tests.ui.panel.situations import ALL, NOW
+
+KEYS = (("Alt+R", "retry now"), ("Alt+M", "other model"), ("Esc", "stop"))
+
+
+def look(panel: Panel, width: int = 60, height: int = 60, now: float = NOW, **more: object) -> list[str]:
+    """The lines of the panel without their styles."""
+    return panel_content(panel, width, height, now, **more).plain.split("\n")  # type: ignore[arg-type]
+
+
+def says(panel: Panel, *texts: str, width: int = 60, **more: object) -> None:
+    """The panel has lines with these texts, in this order."""
+    lines = iter(look(panel, width, **more))  # type: ignore[arg-type]
+    for text in texts:
+        assert any(text in line for line in lines), f"{text!r} is not in\n" + "\n".join(look(panel, width))
+
+
+def colours(content: Content) -> set[str]:
+    return {str(span.style) for span in content.spans}
+
+
+# ── the model ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_when_all_is_well_the_model_is_one_line_and_nothing_has_a_colour() -> None:
+    assert look(situation.CALM) == [
+        "model   claude-sonnet-4-6 answers",
+        "context ▓▓░░░░░░░░ 41k of 200k",
+        "",
+        "tool       state     fails last fail last ok   probe",
+        *(f"{tool:<11}closed        0" for tool in situation.TOOLS),
+        "",
+        "budget  ░░░░░ 0 of 5",
+        "",
+        "steps   ∙",
+    ]
+    for panel in (situation.CALM, situation.IDLE):
+        assert is_calm(panel)
+        seen = colours(panel_content(panel, 60, 60, NOW))
+        assert not any("warning" in colour or "error" in colour for colour in seen)
+
+
+def test_a_retry_tells_why_which_when_what_was_kept_and_what_can_be_pressed() -> None:
+    assert look(situation.WAITING, now=NOW + 0.05, actions=KEYS)[:6] == [
+        "model   529 overloaded · attempt 3 of 10",
+        "        next try in 3 s",
+        "        kept: 1,204 characters, 1 tool call",
+        "        Alt+R retry now   Alt+M other model   Esc stop",
+        "context ▓▓░░░░░░░░ 41k of 200k",
+        "spent   $0.11, of it $0.02 on retries",
+    ]
+
+
+@pytest.mark.parametrize(("later", "left"), [(-1.0, 4), (0.0, 3), (0.2, 2), (1.2, 1), (2.05, 1), (2.5, 0), (99.0, 0)])
+def test_the_countdown_is_derived_from_the_moment_of_the_retry_and_never_negative(later: float, left: int) -> None:
+    says(situation.WAITING, f"next try in {left} s", now=NOW + later)
+
+
+def test_a_long_wait_is_a_question() -> None:
+    says(
+        situation.OFFERED,
+        "the server asks for a wait of 21 min",
+        "until",
+        "30,000 tokens",
+        "w wait",
+        actions=[("w", "wait")],
+    )
+
+
+def test_a_fallback_tells_for_whom_it_answers_and_how_that_one_is() -> None:
+    says(situation.FALLBACK, "asking claude-haiku-4-5", "→ instead of claude-sonnet-4-6")
+    says(situation.FALLBACK, "claude-sonnet-4-6 OPEN 3 fails")
+
+
+def test_a_compaction_tells_the_tokens_before_and_after() -> None:
+    says(situation.COMPACTING, "compacting about 212k tokens")
+    says(situation.COMPACTED, "✂ compacted 212k → 38k tokens", "38k of 200k")
+
+
+def test_other_ways_to_go_on_are_told() -> None:
+    says(situation.CAP_RAISED, "▲ output cap 8k → 64k tokens")
+    says(situation.CONTINUED, "… continuation 2 of 3")
+    says(situation.DRAINED, "↻ collapse drain retry: why")
+
+
+def test_silence_is_told_with_the_time_that_is_left() -> None:
+    says(situation.STALLED, "silent for 22 s · given up in 68 s")
+
+
+def test_a_question_about_a_call_tells_what_would_run() -> None:
+    says(situation.QUESTION, "a question for you", "Which colour shall the header have?")
+    says(situation.ASKED, "may bash run?", "rm -rf build", "it runs a program", "y once", actions=[("y", "once")])
+
+
+def test_the_end_of_a_turn_that_failed_stays_with_its_reason() -> None:
+    says(situation.FAILING, "claude-sonnet-4-6 · model error", "the key was refused")
+    assert not is_calm(situation.FAILING)
+
+
+def test_how_long_it_has_been_going_on_is_told_when_it_is_noticed() -> None:
+    assert look(situation.CALM, now=NOW + 1.9)[0] == "model   claude-sonnet-4-6 answers"
+    assert look(situation.CALM, now=NOW + 12.3)[0] == "model   claude-sonnet-4-6 answers · 12 s"
+
+
+# ── the tools ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_open_tool_stands_out_with_its_probe_and_the_way_round() -> None:
+    says(situation.OPEN, "grep       OPEN          3", '→ bash: rg "timeout" src/; loses grep\'s own formatting')
+    [line] = (line for line in look(situation.OPEN) if line.startswith("grep"))
+    assert line.endswith("step 4")
+    says(situation.PROBING, "running grep", "grep       HALF-OPEN     3                     is out")
+
+
+def test_where_there_is_little_room_only_the_troubled_tools_are_listed() -> None:
+    lines = look(situation.OPEN, 44, 8)
+    assert any(line.startswith("grep") for line in lines)
+    assert "6 others closed" in lines
+    assert not any(line.startswith("bash") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (30, "tool       state     probe"),
+        (36, "tool       state     fails probe"),
+        (44, "tool       state     fails last fail probe"),
+        (60, "tool       state     fails last fail last ok   probe"),
+    ],
+)
+def test_a_wider_panel_has_more_columns(width: int, columns: str) -> None:
+    assert columns in look(situation.CALM, width)
+
+
+def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
+    rows = (HealthRow("天気予報", situation.OPENED.after, 3), *situation.CALM.rows)
+    lines = look(replace(situation.CALM, rows=rows))
+    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN", "closed") if word in line}
+    assert places == {11}
+
+
+LONG_NAMES = ("list_background", "read_background", "kill_background")
+LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES)
+
+
+def test_columns_give_room_to_names_that_would_be_cut() -> None:
+    panel = replace(situation.CALM, rows=(*situation.CALM.rows, *LONG_ROWS))
+    lines = look(panel, 46)
+    assert "tool            state  fails last fail probe" in lines
+    assert f"{'bash':<16}closed     0" in lines
+    for name in LONG_NAMES:
+        assert f"{name:<16}closed     0" in lines
+
+
+def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
+    opened = HealthRow(LONG_NAMES[0], situation.OPENED.after, 3, probe_at=1_234)
+    panel = replace(situation.CALM, rows=(*situation.CALM.rows, opened, *LONG_ROWS[1:]))
+    lines = look(panel, 44)
+    assert all(any(line.startswith(f"{start}…") for line in lines) for start in ("list_b", "read_b", "kill_b"))
+    assert max(map(cell_len, lines)) <= 44
+
+
+def test_a_common_cause_is_told_once_and_not_again_for_each_tool() -> None:
+    says(situation.SYSTEMIC, "cause   the network", "glob, grep, read_file failed together")
+    lines = look(situation.SYSTEMIC)
+    assert sum("network" in line for line in lines) == 1
+    assert is_calm(situation.SYSTEMIC) is False
+
+
+def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
+    says(
+        situation.PAUSED,
+        "claude-sonnet-4-6 · the turn is paused",
+        "budget  ▓▓▓▓▓ 5 of 5 · used up",
+        "+1 step 1 grep: timed out after 30 s",
+        "+0 step 1 grep",
+        "paused  the failure budget of this turn is used up",
+        "1 done, 1 failed, 1 not begun",
+        "· Check grep. When it works again: /reset grep",
+        "later   1 sub-task deferred",
+        "· ask the server: bash is open; needs a probe from",
+        "steps   ‖",
+    )
+
+
+# ── loops ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_loop_tells_what_repeats_and_how_far_the_ladder_was_climbed() -> None:
+    says(
+        situation.NUDGED,
+        "loop    in circles: read_file notes.txt, 4 times in a row,",
+        "        with the same result each time",
+        "        nudge 1 of 1",
+        "steps   ∞ ∙",
+    )
+    says(
+        situation.CLIMBED, "in circles: grep fails: timed out after 30 s", "retry 2 of 3", "in circles again: read_file"
+    )
+    says(situation.CLIMBED, "nudge 1 of 1 · other tool 1 of 1 · rollback not possible", width=80)
+    assert not is_calm(situation.NUDGED)
+
+
+def test_a_loop_that_was_left_is_one_quiet_line_until_the_turn_ends() -> None:
+    says(situation.FREED, "loop    ✓ left after: nudge · read_file notes.txt")
+    assert is_calm(situation.FREED)
+    assert look(situation.FREED, height=1) == ["model   asking claude-sonnet-4-6"]
+
+
+def test_a_question_about_a_loop_is_the_first_thing_to_see() -> None:
+    says(situation.LOOP_ASKED, "model   it goes in circles; what now?", "nudge 1 of 1 · question 1 of 1")
+    assert not is_calm(situation.LOOP_ASKED)
+
+
+def test_a_turn_that_was_stopped_in_a_loop_tells_what_a_person_can_do() -> None:
+    says(
+        situation.STOPPED_IN_A_LOOP,
+        "model   claude-sonnet-4-6 · stopped in a loop",
+        "loop    in circles: read_file notes.txt",
+        "        nudge 1 of 1 · other tool 1 of 1",
+        "· Say in other words what you want",
+        "· /rewind goes back before this prompt.",
+        "steps   ⟳",
+    )
+    assert sum("nothing freed it" in line for line in look(situation.STOPPED_IN_A_LOOP)) == 0
+    assert not is_calm(situation.STOPPED_IN_A_LOOP)
+
+
+def test_what_the_person_said_of_a_loop_is_told() -> None:
+    panel = situation.after(FOUND, LoopAnswered(CIRCLE.signature, LoopChoice.CONTINUE))
+    says(panel, "in circles: read_file notes.txt", "you let it go on")
+
+
+# ── the room ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("panel", "line"),
+    [
+        (situation.CALM, "model   claude-sonnet-4-6 answers"),
+        (situation.WAITING, "model   529 overloaded · next try in 3 s · 3 of 10"),
+        (situation.OPEN, "1 open: grep"),
+        (situation.SYSTEMIC, "cause   the network"),
+        (situation.PAUSED, "paused  the failure budget of this turn is used up"),
+        (situation.ASKED, "model   may bash run?"),
+        (situation.LOOP_ASKED, "model   it goes in circles; what now?"),
+        (situation.NUDGED, "loop    in circles: read_file notes.txt, 4 times in a row, …"),
+        (situation.STOPPED_IN_A_LOOP, "loop    in circles: read_file notes.txt, 4 times in a row, …"),
+    ],
+)
+def test_one_line_says_the_most_important_thing(panel: Panel, line: str) -> None:
+    assert look(panel, height=1) == [line]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_situation_fits_into_any_room_and_more_room_never_says_less(name: str) -> None:
+    for width in (30, 44, 100):
+        whole = look(ALL[name], width, 200, actions=KEYS)
+        assert len(whole) < 60
+        for height in range(1, len(whole)):
+            assert len(look(ALL[name], width, height, actions=KEYS)) <= height
+        assert all(look(ALL[name], width, height, actions=KEYS) == whole for height in (len(whole), 60))
+
+
+def test_a_moment_of_the_past_says_which_and_what_happened_in_it() -> None:
+    fold = situation.recorded("grep-dies")
+    lines = look(fold.at_step(3), shown_step=3)
+    assert lines[0] == "◂ step 3 of 8 · a breaker opened"
+    assert lines[-1] == "steps   ✗ ✗ ⊘ ○ · ◌ · ●"
+
+
+def test_further_blocks_are_drawn_as_one_line_each_whatever_they_hold() -> None:
+    more = (("subagents", (Line("✓", "one is\x1b[31m done\nindeed"), Line("!", "天気", Tone.BAD))), ("nothing", ()))
+    lines = look(replace(situation.CALM, more=more))
+    assert "subage… ✓ one is\\x1b[31m done indeed" in lines
+    assert "        ! 天気" in lines
+    assert not any("nothing" in line for line in lines)
+
+
+def test_joiners_with_nothing_to_join_do_no_harm() -> None:
+    rows = (HealthRow("\u200d\u200d天", situation.OPENED.after, 3, message="\u200d\u200d天 \u200d\u200d天"),)
+    assert look(replace(situation.CALM, rows=rows), 30)[5] == "天   OPEN          3 by hand"
+
+
+def test_a_compaction_that_gained_nothing_is_no_success() -> None:
+    grown = situation.after(CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail=""))
+    says(grown, "✂ compaction gained nothing: 4.1k → 4.2k tokens")

@@ -1,0 +1,124 @@
+"""What the panel says of agents, commands in the background and gates."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.events import AgentEnd, CommandEnd, CommandHandedOver, Event, TransitionCode
+from harness.ui.panel.sections import is_calm, panel_content
+from harness.ui.panel.state import Panel
+from harness.ui.panel.work_lines import changes_in
+from tests.ui import work
+from tests.ui.panel.situations import COMMANDS, CROWD, IDLE, NOW, REPLIED, after, ended
+
+
+def lines(*events: Event, width: int = 60, height: int = 40, later: float = 9.0) -> list[str]:
+    """The lines about agents, commands and gates, after these."""
+    return drawn(after(REPLIED, *events), width, height, later)
+
+
+def drawn(panel: Panel, width: int = 60, height: int = 40, later: float = 9.0) -> list[str]:
+    text = panel_content(panel, width, height, NOW + later).plain
+    shown = text.partition("todo_write closed")[2].partition("budget")[0] or text
+    return [line.rstrip() for line in shown.splitlines()[1:] if line.strip()]
+
+
+@pytest.mark.parametrize(
+    ("events", "row"),
+    [
+        ((), "a1      ◌ find the tests waits"),
+        ((work.admitted("a1", 1, 1),), "a1      ◍ find the tests 9 s"),
+        ((work.moved("a1"),), "a1      ◍ find the tests step 3 · 12k tokens · $0.03 · 9 s"),
+        ((work.moved("a1", asks=True),), "a1      ? find the tests step 3 · 12k tokens · $0.03 · 9 s"),
+        ((work.ended("a1"),), "a1      ✓ find the tests 12k tokens · $0.03 · 8.2 s"),
+        ((work.ended("a1", AgentEnd.CANCELLED),), "a1      ○ find the tests 12k tokens · $0.03 · 8.2 s"),
+        ((work.ended("a1", AgentEnd.LIMIT),), "a1      ✗ find the tests 12k tokens · $0.03 · 8.2 s"),
+    ],
+)
+def test_a_row_says_what_an_agent_does_and_what_it_took(events: tuple[Event, ...], row: str) -> None:
+    (found, *_) = lines(work.created("a1"), *events)
+    assert len(found) == 60
+    assert found.split() == row.split()
+
+
+def test_where_there_is_little_room_the_steps_stand_below() -> None:
+    assert lines(work.created("a1"), work.moved("a1"), width=40) == [
+        "a1      ◍ find the tests     $0.03 · 9 s",
+        "          step 3 · grep load_config · 1…",
+    ]
+
+
+def test_an_agent_that_did_not_finish_says_why() -> None:
+    assert lines(work.created("a1"), work.ended("a1", AgentEnd.STUCK, "it went in circles"))[1].strip() == (
+        "it went in circles"
+    )
+
+
+def test_of_many_agents_the_most_important_have_a_row_and_the_others_are_counted() -> None:
+    found = drawn(CROWD)
+    assert [line.split()[0] for line in found if line.startswith("a")] == [
+        *("a38", "a39", "a40", "a41", "a42", "a10", "a20", "a30")
+    ]
+    assert found[-3:] == [
+        "        and 392 more: 358 waiting, 34 done",
+        "gate    agents 5 of 5 · 19 wait · 338 put off · 1 dropped",
+        "        1 paused",
+    ]
+
+
+def test_in_few_rows_agents_become_one_line() -> None:
+    assert "agents  5 running, 358 waiting, 34 done, 3 failed" in panel_content(CROWD, 60, 12, NOW).plain
+
+
+def test_an_agent_that_asks_keeps_its_row_in_few_lines() -> None:
+    asks = after(REPLIED, *work.crowd(60, 20), work.moved("a21", "may bash run?", asks=True))
+    assert "a21     ? count the lines of module 21" in panel_content(asks, 80, 12, NOW).plain
+
+
+def test_commands_say_how_they_are() -> None:
+    assert [line.split(maxsplit=2) for line in drawn(COMMANDS, later=12.0)] == [
+        ["b2", "?", "npm init                           silent for 45 s"],
+        ["Is", "this", "OK? (yes)"],
+        ["b3", "✗", "pytest -q                            exit 1 · 12 s"],
+        ["b1", "◍", "npm run dev                                   12 s"],
+        ["b4", "◌", "sleep 60                                     waits"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (work.over("b1"), "✓ npm run dev exit 0 · 12 s"),
+        (work.over("b1", None, CommandEnd.TIMED_OUT), "✗ npm run dev timed out · 12 s"),
+        (work.over("b1", -15, CommandEnd.STOPPED), "✓ npm run dev stopped · 12 s"),
+        (work.over("b1", None, CommandEnd.LOST), "✗ npm run dev lost sight of · 12 s"),
+        (CommandHandedOver("b1", 7), "→ npm run dev goes on by itself"),
+    ],
+)
+def test_the_end_of_a_command(event: Event, said: str) -> None:
+    (row, *_) = lines(work.command("b1"), work.begun("b1"), event)
+    assert " ".join(row.split()[1:]) == said
+
+
+def test_a_gate_speaks_only_when_something_waits_or_went_wrong() -> None:
+    calm = (work.LIMITS, work.created("a1"), work.admitted("a1", 1, 1))
+    assert not any(line.startswith("gate") for line in lines(*calm))
+
+
+def test_what_runs_in_the_background_is_calm_and_what_asks_is_not() -> None:
+    runs = (REPLIED, *ended(TransitionCode.COMPLETED, "answered"), work.command("b1"), work.begun("b1"))
+    assert is_calm(after(*runs))
+    assert is_calm(after(*runs, work.over("b1")))
+    assert not is_calm(after(*runs, work.quiet("b1")))
+    assert not is_calm(after(*runs, work.over("b1", 2)))
+    assert not is_calm(after(*runs, work.created("a1", background=True)))
+
+
+def test_nothing_is_drawn_again_when_nothing_goes_on() -> None:
+    runs = after(work.command("b1"), work.begun("b1"))
+    assert changes_in(IDLE, NOW) is None
+    assert changes_in(after(work.command("b1"), work.begun("b1"), work.over("b1")), NOW) is None
+    assert changes_in(after(work.created("a1"), work.ended("a1")), NOW) is None
+    assert changes_in(runs, NOW + 5) == 1.0
+    assert changes_in(runs, NOW + 600.5) == 59.5
+    assert changes_in(replace(runs, agents=after(work.created("a1")).agents), NOW + 5) == 1.0
