@@ -10,7 +10,7 @@ from harness.practice.conditions import When
 from harness.practice.faults import At, StatusFault, StreamFault
 from harness.practice.replies import Part, RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
-from harness.practice.script import Play, Step
+from harness.practice.step import Play, Step
 from harness.practice.toml_table import Table
 
 _CONTENT = ("text", "thinking", "tools", "content")

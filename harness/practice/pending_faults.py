@@ -8,7 +8,7 @@ from harness.practice.fault_orders import Cut, Order, Strikes
 from harness.practice.faults import StatusFault
 from harness.practice.replies import Part, ScriptedReply, Text, ToolUse
 from harness.practice.requests import Purpose, purpose
-from harness.practice.script import Play
+from harness.practice.step import Play
 
 Coming = Callable[[], ScriptedReply | None]
 """The reply that a request would get; None: it would get none."""

@@ -18,7 +18,8 @@ from harness.practice.faults import Fault, StatusFault
 from harness.practice.reply_size import is_cut
 from harness.practice.requests import Purpose, purpose
 from harness.practice.rules import Profile
-from harness.practice.script import After, Play, Script, Step
+from harness.practice.script import After, Script
+from harness.practice.step import Play, Step
 
 
 class Playback:

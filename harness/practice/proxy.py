@@ -28,8 +28,9 @@ from harness.practice.playback import Playback
 from harness.practice.player import Framing
 from harness.practice.prepared_reply import prepare
 from harness.practice.request_body import body_of
-from harness.practice.script import Play, Script
+from harness.practice.script import Script
 from harness.practice.sse import Frame, FrameReader
+from harness.practice.step import Play
 from harness.practice.token_count import ByteCounter
 from harness.practice.wire import Connection, HttpRequest
 

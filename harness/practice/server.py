@@ -31,7 +31,8 @@ from harness.practice.reply_form import reply_to, shows_thinking, thinks_about
 from harness.practice.reply_size import rest_of, sized
 from harness.practice.request_body import body_of
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
-from harness.practice.script import Play, Script
+from harness.practice.script import Script
+from harness.practice.step import Play
 from harness.practice.token_count import ByteCounter, Counter, request_tokens
 from harness.practice.wire import Connection, HttpRequest
 

@@ -16,8 +16,7 @@ from harness.practice.exchange import Exchange
 from harness.practice.listener import Listener
 from harness.practice.proxy import FaultProxy
 from harness.practice.replies import Brain
-from harness.practice.script import Script
-from harness.practice.script_toml import checked_mix
+from harness.practice.script import Script, checked_mix
 from harness.practice.server import PracticeServer
 from harness.practice.token_count import Counter
 from harness.practice.toml_table import Table

@@ -15,8 +15,9 @@ from harness.practice.conditions import When
 from harness.practice.faults import At, StatusFault, StreamFault
 from harness.practice.prepared_reply import prepare
 from harness.practice.replies import Part, ScriptedReply, Text, Thinking, ToolUse
-from harness.practice.script import Play, Script, Step
+from harness.practice.script import Script
 from harness.practice.sse import frames
+from harness.practice.step import Play, Step
 from harness.practice.token_count import ByteCounter
 from tests.whole import WHOLE
 

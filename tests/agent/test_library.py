@@ -298,7 +298,7 @@ async def test_a_policy_that_returns_no_decision_ends_the_turn_with_a_sentence(t
         async with Agent(settings, policies=Policies(decide=forgets)) as agent:  # type: ignore[arg-type]
             end = (await played(agent.run("Hello"))).end
     assert end.code is TransitionCode.MODEL_ERROR
-    assert "has to return a decision of harness.policies.recovery, not None" in end.reason
+    assert "must return a decision of harness.policies.recovery, not None" in end.reason
 
 
 @pytest.mark.parametrize("name", ["decide", "recovery", "breakers", "loops", "admission"])

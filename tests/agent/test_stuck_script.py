@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.events import LoopFound, LoopLeft, Projection, Rung, TransitionCode
-from harness.practice.script_toml import KIND
+from harness.practice.script import KIND
 from tests.agent.stage import stage
 from tests.agent.test_escape import rungs
 

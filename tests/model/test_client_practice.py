@@ -12,8 +12,9 @@ from harness.model.watchdog import WatchLimits
 from harness.practice import faults
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.replies import ScriptedReply, Text, Thinking, ToolUse
-from harness.practice.script import Play, Script, Step
+from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.step import Play, Step
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.hooks import declared
-from harness.practice import tool_faults_toml
 from harness.practice.script import Script
+from harness.practice.tool_faults import parse as faults_in
 from harness.session.answer_schema import AnswerSchema
 from harness.settings import Settings, load
 from harness.settings.capability_files import load_capabilities
@@ -21,7 +21,7 @@ def script(text: str, _: Path) -> None:
 
 
 def tool_faults(text: str, _: Path) -> None:
-    assert tool_faults_toml.parse(text, "faults").faults
+    assert faults_in(text, "faults").faults
 
 
 def settings(text: str, _: Path) -> None:

@@ -38,6 +38,6 @@ def test_a_prompt_of_the_pages_is_understood(prompt: str) -> None:
 
 def test_each_of_these_prompts_stands_on_a_page() -> None:
     places = [*(text(page) for page in pages()), *(path.read_text() for path in (ROOT / "harness").rglob("*.toml"))]
-    places += [(ROOT / "harness" / "ui" / "standard_input.py").read_text()]
+    places += [(ROOT / "harness" / "ui" / "plain" / "standard_input.py").read_text()]
     told = re.sub(r"\s+", " ", "\n".join(places))
     assert [prompt for prompt in PROMPTS if prompt not in told] == []

@@ -10,7 +10,7 @@ from harness.practice.fault_words import MODEL_KINDS, TOOL_KINDS
 from harness.practice.faults import StatusFault
 from harness.practice.pending_faults import Orders, cut
 from harness.practice.replies import ScriptedReply, Text, ToolUse, say
-from harness.practice.script import Play
+from harness.practice.step import Play
 from harness.practice.tool_fault_orders import ToolOrders
 
 TOOLS = ("bash", "grep", "read_file")

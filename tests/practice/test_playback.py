@@ -11,7 +11,8 @@ from harness.practice.faults import Reset, StatusFault
 from harness.practice.playback import Playback
 from harness.practice.replies import say
 from harness.practice.requests import Purpose, purpose
-from harness.practice.script import After, Play, Script, Step
+from harness.practice.script import After, Script
+from harness.practice.step import Play, Step
 from tests.practice.raw_client import request
 
 ANY = request()

@@ -8,7 +8,8 @@ from harness.practice.playback import Playback
 from harness.practice.replies import ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.reply_size import EFFORT_SHARES, is_cut, rest_of, sized
 from harness.practice.rules import Profile
-from harness.practice.script import Play, Script, Step
+from harness.practice.script import Script
+from harness.practice.step import Play, Step
 from harness.practice.token_count import ByteCounter
 
 WORDS = "The note says forty-two, and nothing else stands in it at all."

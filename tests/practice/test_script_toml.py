@@ -11,7 +11,8 @@ from harness.practice.faults import KINDS, StatusFault
 from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
 from harness.practice.requests import Purpose
 from harness.practice.rules import Profile
-from harness.practice.script import After, Play, Script, Step
+from harness.practice.script import After, Script
+from harness.practice.step import Play, Step
 from harness.practice.toml_table import ScriptError
 
 DOCUMENT = Path(faults.__file__).with_name("SCRIPTS.md")

@@ -13,8 +13,9 @@ from harness.events import Json
 from harness.practice.exchange import Exchange
 from harness.practice.replies import ScriptedReply, say
 from harness.practice.rules import ServedModel, ServerRules
-from harness.practice.script import Play, Script, Step
+from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.step import Play, Step
 from tests.practice.raw_client import HEADERS, post, request
 
 pytestmark = pytest.mark.anyio

@@ -1,5 +1,6 @@
 """What the shipped scripts say fits together: nothing of an answer is lost on the way, and nothing comes twice."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from harness.agent import Agent
 from harness.events import OutputCapChanged, ThinkingDelta, ThinkingEnded
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.step import Play
 from tests.agent.stage import kept_text, played, settings_of, shown_text
 
 pytestmark = pytest.mark.anyio
@@ -31,11 +33,22 @@ async def test_the_cut_answer_is_whole_whether_the_cap_is_raised_or_not(
     assert shown_text(turn.events).split() == turn.end.answer.split()
 
 
+def without_pauses(script: Script) -> Script:
+    """The same script, streamed as fast as it can be."""
+    steps = [
+        replace(step, action=replace(step.action, reply=replace(step.action.reply, event_delay_s=0.0)))
+        if isinstance(step.action, Play) and step.action.reply
+        else step
+        for step in script.steps
+    ]
+    return replace(script, steps=steps)
+
+
 @pytest.mark.parametrize(("effort", "thought"), [(None, 7_200), ("low", 1_800), ("max", 28_800)])
 async def test_the_script_that_thinks_shows_thoughts_effort_and_what_they_cost(
     effort: str | None, thought: int, tmp_path: Path
 ) -> None:
-    async with PracticeServer(script=Script.load("thinking")) as server:
+    async with PracticeServer(script=without_pauses(Script.load("thinking"))) as server:
         settings = settings_of(tmp_path, server.base_url, model="claude-opus-5-5", effort=effort).settings
         async with Agent(settings) as agent:
             turn = await played(agent.run("What is here?"))

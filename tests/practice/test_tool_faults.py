@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from harness.events import Event, FailureCategory, ToolEnded, ToolOutcome, ToolStarted
 from harness.practice.toml_table import ScriptError
-from harness.practice.tool_faults import WAITS, ToolFaultError, ToolFaultKind, ToolFaults
-from harness.practice.tool_faults_toml import load, parse, shipped
+from harness.practice.tool_faults import WAITS, ToolFaultError, ToolFaultKind, ToolFaults, load, parse, shipped
 from harness.tools import Effect, Tool, ToolContext, ToolError, ToolResult, Workspace, standard_tools, tool
 from tests.agent.stage import Played, calls, says, stage
 from tests.agent.test_tool_rounds import call
