@@ -209,7 +209,7 @@ class Agent:
             self._clock,
             self._log,
             outputs=outputs,
-            hire=Hiring(self).hired,
+            hire=Hiring(self, type(self)).hired,
             model=lambda: self.model,
             kept=self.agents_folder is not None,
             own=self.own_tools,

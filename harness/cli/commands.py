@@ -65,7 +65,7 @@ def run(command: str, options: Namespace) -> int:
 
 def _no_trust(of_app: Sequence[str]) -> tuple[str, ...]:
     """Asks here, where there is a terminal, whether the folder is trusted; the flag that a no amounts to."""
-    from harness.cli.main import agent_parser, flags
+    from harness.cli.parser import agent_parser, flags
     from harness.ui.folder_question import with_answer
 
     asked = with_answer(flags(agent_parser().parse_args(of_app)), os.environ, sys.stdin, sys.stderr)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness import __version__
-from harness.cli.main import COMMANDS, command_parser, main
+from harness.cli.main import main
+from harness.cli.parser import COMMANDS, command_parser
 from harness.events import FaultKind, TransitionCode
 from tests.ui.program import COMMAND, Place, end_of, run, start
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.main import COMMANDS, agent_parser, command_parser, main
+from harness.cli.main import main
+from harness.cli.parser import COMMANDS, agent_parser, command_parser
 from harness.practice.fault_orders import order_of
 from harness.practice.tool_fault_orders import tool_order_of
 from harness.ui.commands.commands import COMMANDS as SLASH

@@ -6,25 +6,65 @@ Each is the same class with the same policies: recovery, breakers, escape. What 
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 from harness import __version__, journal
 from harness.base.errors import HarnessError, JournalError
 from harness.engine.conversation import Conversation, ignore
+from harness.engine.loops.runner import Escaping
 from harness.engine.subagents.worker import Order
-from harness.events import BreakerCommand, BreakerState, Event, Notice, SessionStarted, TurnStarted
+from harness.engine.tools.dispatch import Dispatching
+from harness.events import BreakerCommand, BreakerState, Effort, Event, Notice, SessionStarted, TurnStarted
 from harness.journal import Journal
 from harness.journal.recorder import Recorder, unobserved
 from harness.settings import Settings
+from harness.tools.tool import Tool
 
-if TYPE_CHECKING:
-    from harness.agent import Agent
+
+class AnyAgent(Protocol):
+    """An agent, as far as it is used here. `harness.agent.Agent` is one."""
+
+    @property
+    def conversation(self) -> Conversation: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def own_tools(self) -> tuple[Tool, ...]: ...
+
+    @property
+    def outputs(self) -> Path: ...
+
+    @property
+    def agents_folder(self) -> Path | None: ...
+
+    @property
+    def dispatching(self) -> Dispatching: ...
+
+    @property
+    def escaping(self) -> Escaping: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    def effort_of(self, model: str) -> Effort | None: ...
+
+    def run(self, prompt: str) -> AsyncGenerator[Event, None]: ...
+
+    def interrupt(self) -> None: ...
+
+    async def aclose(self) -> None: ...
 
 
 class Hired:
     """An agent at work for another one, and the journal with its events."""
 
-    def __init__(self, agent: "Agent", kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
+    def __init__(self, agent: AnyAgent, kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
         """`warn` hears that the end of the journal could not be written."""
         self._agent = agent
         self._kept = kept
@@ -70,8 +110,10 @@ class Hired:
 class Hiring:
     """Makes the agents that work for one agent."""
 
-    def __init__(self, employer: "Agent") -> None:
+    def __init__(self, employer: AnyAgent, make: Callable[..., AnyAgent]) -> None:
+        """`make` takes what `harness.agent.Agent` takes."""
         self._employer = employer
+        self._make = make
         self._warned = False
 
     def hired(self, order: Order) -> Hired:
@@ -84,7 +126,7 @@ class Hiring:
             conversation = self._conversation(kept, order)
             settings = self._settings(conversation.spend.cost_usd, order)
             own = {tool.name for tool in employer.own_tools}
-            agent = type(employer)(
+            agent = self._make(
                 settings,
                 tools=[tool for tool in employer.own_tools if tool.name in order.tools],
                 standard=[name for name in order.tools if name not in own],
@@ -181,7 +223,7 @@ class Hiring:
             self._employer.conversation.emit(Notice("warning", f"what agents do is not kept: {error}"))
 
 
-def _hand_down(employer: "Agent", agent: "Agent") -> None:
+def _hand_down(employer: AnyAgent, agent: AnyAgent) -> None:
     """What is known to fail for one need not be found out by the other at the same price (seed 000, step 1)."""
     board = employer.dispatching.board
     for row in board.rows():

@@ -1,14 +1,14 @@
 """The app. It paints its frame first and gets everything else ready behind it.
 
 The frame knows widgets and keys and nothing of sessions: events, settings and the agent are imported in a thread after
-the first paint (terminal §8), and arrive as a `Controller`. What is typed until then waits.
+the first paint (terminal §8), and arrive as a `SessionControl`. What is typed until then waits.
 """
 
 import gc
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -25,12 +25,65 @@ from harness.ui.app.split_view import Stage
 from harness.ui.app.status import Status, StatusLine
 
 if TYPE_CHECKING:
-    from harness.ui.app.controller import Controller
+    from harness.session import Session
+    from harness.ui.app.views import Views
 
 TWICE_S = 2.0
 """Seconds within which the same key counts as pressed twice."""
 
-Begin = Callable[["HarnessApp"], Awaitable["Controller"]]
+
+class Pages(Protocol):
+    """What can be opened with a key."""
+
+    def show_keys(self) -> None: ...
+
+    def full_panel(self) -> None: ...
+
+
+class SessionControl(Protocol):
+    """Who knows the session: `controller.Controller`, which is imported after the first paint."""
+
+    @property
+    def menu(self) -> Pages: ...
+
+    @property
+    def session(self) -> "Session": ...
+
+    @property
+    def views(self) -> "Views": ...
+
+    @property
+    def running(self) -> bool: ...
+
+    @property
+    def worth_resuming(self) -> str: ...
+
+    def submit(self, text: str) -> None: ...
+
+    def get_warm(self) -> None: ...
+
+    def shortcut(self, key: str) -> bool: ...
+
+    def escape(self) -> None: ...
+
+    def interrupt(self) -> None: ...
+
+    def next_mode(self) -> None: ...
+
+    def retry_now(self) -> None: ...
+
+    def ask_other_model(self) -> None: ...
+
+    def warn(self, text: str) -> None: ...
+
+    def redraw(self) -> None: ...
+
+    def leave(self, code: int) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+Begin = Callable[["HarnessApp"], Awaitable[SessionControl]]
 """Gets everything ready, and opens the session."""
 
 
@@ -52,7 +105,7 @@ class HarnessApp(QuestionApp):
     def __init__(self, begin: Begin) -> None:
         super().__init__()
         self._begin = begin
-        self.controller: Controller | None = None
+        self.controller: SessionControl | None = None
         """Who knows the session; None until everything is ready."""
         self.commands: Sequence[Candidate] = ()
         """What can be completed after a slash."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.engine.permissions.asker import Nobody, WaitChoice
 from harness.engine.subagents.factory import Hiring
@@ -197,7 +198,7 @@ async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
 
 async def test_an_agent_that_is_interrupted_before_its_turn_begins_takes_none(tmp_path: Path) -> None:
     async with on_stage(tmp_path, hired(calls(run("no"), times='"forever"'))) as here:
-        hiring = Hiring(here.agent)
+        hiring = Hiring(here.agent, Agent)
         worker = hiring.hired(Order("a1", (), Nobody(), again=False))
         worker.interrupt()
         turn = await played(worker.run("Go."))
@@ -214,7 +215,7 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
         faults.unlink()
         for number in (1, 2):
             with pytest.raises(HarnessError, match=r"faults\.toml"):
-                Hiring(here.agent).hired(Order(f"a{number}", (), Nobody(), again=False))
+                Hiring(here.agent, Agent).hired(Order(f"a{number}", (), Nobody(), again=False))
             with Journal.open(here.agents / f"a{number}.jsonl"):
                 pass  # nobody else holds it
 

@@ -42,7 +42,7 @@ class Here:
 
     @property
     def controller(self) -> Controller:
-        assert self.app.controller is not None
+        assert isinstance(self.app.controller, Controller)
         return self.app.controller
 
     async def sees(self, text: str) -> list[str]:
