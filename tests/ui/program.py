@@ -141,10 +141,17 @@ class Terminal:
     async def waits(self) -> None:
         """Wait until the program waits, after a prompt for a key.
 
-        Python's readline misses a Ctrl-C that comes between what it shows and its next wait.
+        Python's readline misses a Ctrl-C that comes between what it shows and its next wait. A thread that waits for
+        the interpreter sleeps as well, and wakes every 5 ms; one that waits for a key does not wake.
         """
         program = psutil.Process(self._program.pid)
-        await until(lambda: program.status() == psutil.STATUS_SLEEPING)
+        looks = [(program.status(), program.num_ctx_switches().voluntary)]
+
+        def asleep_for_a_while() -> bool:
+            looks.append((program.status(), program.num_ctx_switches().voluntary))
+            return len(looks) > 5 and set(looks[-5:]) == {(psutil.STATUS_SLEEPING, looks[-1][1])}
+
+        await until(asleep_for_a_while)
 
     def type(self, text: str) -> None:
         """Press these keys; "\\x03" is Ctrl-C, "\\x04" Ctrl-D."""
