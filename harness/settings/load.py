@@ -238,4 +238,4 @@ def _misfit(name: str, given: Given) -> str:
     value = repr(given.value) if name not in SECRETS or isinstance(given.value, Secret) else "no text"
     shown = value if len(value) <= 80 else value[:79] + "…"
     wanted = words_for(Settings.model_fields[name].rebuild_annotation())
-    return f"Cannot use {given.origin} = {shown}; give {wanted}."
+    return f"Cannot use {given.place} = {shown}; give {wanted}."

@@ -3,7 +3,7 @@
 import io
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.base.errors import SettingsError
 from harness.base.regular_file import read_regular
 from harness.base.secret import Secret
+from harness.base.toml_lines import places
 from harness.base.toml_text import toml_of
 from harness.settings.fields import Settings
 from harness.settings.header_tables import headers_in_file, headers_in_variable
@@ -60,6 +61,14 @@ class Given:
     """In words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model"."""
     base: Path
     """What a relative path in the value starts from."""
+    line: int | None = None
+    """Of the file, from 1; None: it is not known, or there is no file."""
+
+    @property
+    def place(self) -> str:
+        """`origin`, with the line of a file where it is known."""
+        file, colon, name = self.origin.rpartition(": ")
+        return f"{file}{_in_line(self.line)}{colon}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +144,19 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
         raise SettingsError(f"{path} is not valid TOML: {error}; put this right.") from error
     except RecursionError as error:
         raise SettingsError(f"{path} is nested too deeply; put this right.") from error
+    lines = {keys[0]: line for keys, line in places(text).items() if len(keys) == 1}
     for name in data:
         if name not in Settings.model_fields:
-            raise SettingsError(f"{path}: there is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
+            near = _nearest(name, Settings.model_fields)
+            raise SettingsError(f"{path}{_in_line(lines.get(name))}: there is no setting {name!r}{near}.")
     if "prices" in data:
         data["prices"] = prices_in_file(path, text, data["prices"])
     if "headers" in data:
         data["headers"] = headers_in_file(path, text, data["headers"])
-    given = {name: _given(name, value, layer, f"{path}: {name}", base) for name, value in data.items()}
+    given = {
+        name: replace(_given(name, value, layer, f"{path}: {name}", base), line=lines.get(name))
+        for name, value in data.items()
+    }
     return Source(given, _open_to_others(path) if (SECRETS | {"headers"}) & given.keys() else ())
 
 
@@ -154,6 +168,10 @@ def _given(name: str, value: object, layer: Layer, origin: str, base: Path) -> G
     if name == "headers":
         value = headers_in_variable(origin, value)
     return Given(value, layer, origin, base)
+
+
+def _in_line(line: int | None) -> str:
+    return "" if line is None else f", line {line}"
 
 
 def _open_to_others(path: Path) -> tuple[str, ...]:

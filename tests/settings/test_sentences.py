@@ -41,6 +41,8 @@ from tests.settings.conftest import Place
         ("api_key = 123456", ": api_key = no text; give a text."),
         ("max_turns = '" + "x" * 500 + "'", "x…; give a whole number"),
         ("modle = 'x'", ": there is no setting 'modle', perhaps 'model' was meant."),
+        ("# mine\ntheme = 'x'\n\nmodle = 'x'", ", line 4: there is no setting 'modle'"),
+        ("model = 'a'\neffort = 'huge'", ", line 2: effort = 'huge'; give \"low\", "),
         ("[retry]\nmax = 3", ": there is no setting 'retry'"),
         ("plain = " + "[" * 5000, " is nested too deeply; put this right."),
         ("model = 'a'\nplain = ", " is not valid TOML: Invalid value (at line 2, column 9); put this right."),
