@@ -295,7 +295,7 @@ def _thinking_of(capability: object) -> Thinking:
 def _efforts_of(capability: object) -> tuple[Effort, ...] | None:
     if not isinstance(capability, dict):
         return None
-    if capability.get("supported") is False:
+    if _refused(capability):
         return ()
     return tuple(level for level in LEVELS if _supported(capability.get(level))) or None
 

@@ -10,11 +10,12 @@ from harness.model.endpoint import Header, header
 def headers_in_file(path: Path, text: str, table: object) -> tuple[Header, ...]:
     """The headers that a settings file declares; `text` is all of it. Raises SettingsError, with file and line."""
     lines = places(text)
+    first = lines.get(("headers",), 1)
     if not isinstance(table, dict):
-        raise SettingsError(f"{path}, line {lines.get(('headers',), 1)}: headers is not a table; write [headers].")
+        raise SettingsError(f"{path}, line {first}: headers is not a table; write [headers].")
     found = []
     for name, value in table.items():
-        where = f"{path}, line {lines.get(('headers', name), lines.get(('headers',), 1))}"
+        where = f"{path}, line {lines.get(('headers', name), first)}"
         if not isinstance(value, str):
             raise SettingsError(f'{where}: the header {name} is not a text; write {name} = "…".')
         found.append(_header(where, name, value))

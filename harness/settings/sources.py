@@ -3,7 +3,7 @@
 import io
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
@@ -61,14 +61,14 @@ class Given:
     """In words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model"."""
     base: Path
     """What a relative path in the value starts from."""
-    line: int | None = None
-    """Of the file, from 1; None: it is not known, or there is no file."""
+    text: str = field(default="", repr=False)
+    """All of the file; empty: there is none. It may hold keys."""
 
     @property
     def place(self) -> str:
         """`origin`, with the line of a file where it is known."""
         file, colon, name = self.origin.rpartition(": ")
-        return f"{file}{_in_line(self.line)}{colon}{name}"
+        return f"{file}{_in_line(self.text, name)}{colon}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +144,16 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
         raise SettingsError(f"{path} is not valid TOML: {error}; put this right.") from error
     except RecursionError as error:
         raise SettingsError(f"{path} is nested too deeply; put this right.") from error
-    lines = {keys[0]: line for keys, line in places(text).items() if len(keys) == 1}
     for name in data:
         if name not in Settings.model_fields:
             near = _nearest(name, Settings.model_fields)
-            raise SettingsError(f"{path}{_in_line(lines.get(name))}: there is no setting {name!r}{near}.")
+            raise SettingsError(f"{path}{_in_line(text, name)}: there is no setting {name!r}{near}.")
     if "prices" in data:
         data["prices"] = prices_in_file(path, text, data["prices"])
     if "headers" in data:
         data["headers"] = headers_in_file(path, text, data["headers"])
     given = {
-        name: replace(_given(name, value, layer, f"{path}: {name}", base), line=lines.get(name))
-        for name, value in data.items()
+        name: replace(_given(name, value, layer, f"{path}: {name}", base), text=text) for name, value in data.items()
     }
     return Source(given, _open_to_others(path) if (SECRETS | {"headers"}) & given.keys() else ())
 
@@ -170,7 +168,9 @@ def _given(name: str, value: object, layer: Layer, origin: str, base: Path) -> G
     return Given(value, layer, origin, base)
 
 
-def _in_line(line: int | None) -> str:
+def _in_line(text: str, name: str) -> str:
+    """The line of a key in the text of a file. Only a complaint asks for it: a good file is not looked through."""
+    line = places(text).get((name,))
     return "" if line is None else f", line {line}"
 
 
